@@ -1,0 +1,1 @@
+"""Lamina: an MLIR-based compiler toolkit for array programs."""

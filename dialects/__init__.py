@@ -1,0 +1,1 @@
+"""The ``array`` dialect: dtypes, primitives, programs, and their MLIR form."""

@@ -1,0 +1,1 @@
+"""What users call: arrays, functions on them, and transforms of functions."""

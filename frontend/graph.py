@@ -1,0 +1,184 @@
+"""The lazy graph: nodes that say how a value is made, and their record as a program.
+
+A :class:`Node` is a value: an op on other nodes, a buffer, or an input of a function that is being
+traced. Nodes are immutable but for one step: evaluation gives a node its buffer and drops its
+inputs, so memory is freed as evaluation goes. An :class:`~lamina.frontend.array.Array` is a
+rebindable handle on a node.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from ..dialects.dtypes import DType
+from ..dialects.primitive import Attributes, Primitive, Shape, TensorType
+from ..dialects.program import Program, ProgramBuilder
+from ..errors import LaminaError, LeakedTraceError
+
+if TYPE_CHECKING:
+    from ..runtime.buffer import Buffer
+
+PACKAGE = str(Path(__file__).resolve().parent.parent)
+_INSIDE = tuple(f"{PACKAGE}/{folder}/" for folder in ("frontend", "tools", "passes", "runtime"))
+
+
+class Trace:
+    """A function being traced: its name, its state, and the arrays it reached by closure."""
+
+    __slots__ = ("finished", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.finished = False
+
+
+class _Current(threading.local):
+    trace: Trace | None = None
+
+
+current = _Current()
+"""The calling thread's innermost trace, as ``current.trace``."""
+
+
+class Node:
+    """A value of the graph.
+
+    Attributes:
+        primitive: the op that makes the value; None for a buffer and for a traced input.
+        inputs: the op's operands; empty once the value is computed.
+        attributes: the op's attribute values, in the primitive's order.
+        shape, dtype: the value's type.
+        buffer: the data, once computed.
+        trace: the trace the node was made in, or None outside of one.
+        where: the user's code object and instruction offset that made it; see :func:`location`.
+    """
+
+    __slots__ = (
+        "__weakref__", "attributes", "buffer", "dtype", "inputs", "primitive", "shape", "trace",
+        "where",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        primitive: Primitive | None,
+        inputs: tuple[Node, ...],
+        attributes: Attributes,
+        shape: Shape,
+        dtype: DType,
+        buffer: Buffer | None = None,
+    ) -> None:
+        self.primitive = primitive
+        self.inputs = inputs
+        self.attributes = attributes
+        self.shape = shape
+        self.dtype = dtype
+        self.buffer = buffer
+        self.trace = current.trace
+        self.where: tuple[Any, int] | None = None
+
+    @property
+    def type(self) -> TensorType:
+        """The value's type."""
+        return TensorType(self.shape, self.dtype)
+
+    @property
+    def is_traced_input(self) -> bool:
+        """True for an input of a function being traced."""
+        return self.primitive is None and self.buffer is None
+
+
+def user_frame() -> FrameType | None:
+    """The innermost frame outside Lamina's own folders."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        frame = frame.f_back
+    return frame
+
+
+def location(node: Node) -> tuple[str, int, str] | None:
+    """The user's ``(file, line, function)`` that made a node."""
+    if node.where is None:
+        return None
+    code, offset = node.where
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return code.co_filename, line, code.co_name
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def apply(primitive: Primitive, inputs: tuple[Node, ...], attributes: Attributes = ()) -> Node:
+    """A node that applies a primitive; raises what its type rule raises, with op and line."""
+    types = tuple([TensorType(node.shape, node.dtype) for node in inputs])
+    frame = user_frame()
+    try:
+        shape, dtype = primitive.rule(types, attributes)
+    except LaminaError as error:
+        raise type(error)(_message(primitive, types, error, frame)) from None
+    node = Node(primitive, inputs, attributes, shape, dtype)
+    if frame is not None:
+        node.where = (frame.f_code, frame.f_lasti)
+    return node
+
+
+def _message(
+    primitive: Primitive, types: tuple[TensorType, ...], error: LaminaError, frame: FrameType | None
+) -> str:
+    operands = ", ".join(map(str, types))
+    line = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
+    return f"{primitive.name}({operands}): {error}{line}"
+
+
+def check_usable(node: Node) -> None:
+    """Raises LeakedTraceError if the node belongs to a trace that is over."""
+    if node.trace is not None and node.trace.finished and node.buffer is None:
+        place = location(node)
+        line = f" at {place[0]}:{place[1]}" if place else ""
+        raise LeakedTraceError(
+            f"an array of {node.trace.name} was made while it was traced{line} and used after it "
+            "returned; return it, or name its container in outputs="
+        )
+
+
+def topological_order(outputs: Sequence[Node]) -> list[Node]:
+    """The unevaluated nodes that outputs need, operands first; deep graphs do not recurse."""
+    order: list[Node] = []
+    state: dict[int, bool] = {}
+    stack = [node for node in reversed(outputs)]
+    while stack:
+        node = stack[-1]
+        identity = id(node)
+        done = state.get(identity)
+        if done is None and node.buffer is None and node.primitive is not None:
+            state[identity] = False
+            stack.extend(
+                [child for child in reversed(node.inputs) if id(child) not in state]
+            )
+            continue
+        stack.pop()
+        if not done and node.buffer is None and node.primitive is not None:
+            state[identity] = True
+            order.append(node)
+    return order
+
+
+def record(inputs: Sequence[Node], outputs: Sequence[Node]) -> Program:
+    """The program that computes ``outputs`` from ``inputs``; equal work is merged.
+
+    Every leaf the outputs reach must be among the inputs; raises KeyError otherwise.
+    """
+    numbers = {id(node): i for i, node in enumerate(inputs)}
+    builder = ProgramBuilder(tuple(node.type for node in inputs))
+    for node in topological_order(outputs):
+        if id(node) in numbers:
+            continue
+        assert node.primitive is not None
+        operands = tuple([numbers[id(child)] for child in node.inputs])
+        numbers[id(node)] = builder.add(
+            node.primitive, operands, node.attributes, node.type, location(node)
+        )
+    return builder.finish([numbers[id(node)] for node in outputs])

@@ -1,0 +1,1 @@
+"""Devices, buffers, artifacts, launches and the module cache; never imports MLIR."""
