@@ -1,0 +1,64 @@
+"""Kernels over ``scf`` and ``vector`` to LLVM IR, with the entry point that the runtime calls."""
+
+from __future__ import annotations
+
+from mlir import ir, passmanager
+from mlir.dialects import llvm
+
+ENTRY_SUFFIX = "_entry"
+
+LOWERING = (
+    "builtin.module(convert-vector-to-llvm,convert-math-to-llvm,convert-scf-to-cf,"
+    "expand-strided-metadata,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,"
+    "convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)"
+)
+
+
+def lower(module: ir.Module) -> None:
+    """Lowers every kernel of a module to the ``llvm`` dialect and gives it an entry point."""
+    kernels = [
+        (ir.StringAttr(op.attributes["sym_name"]).value, ir.FunctionType(op.function_type.value))
+        for op in module.body.operations
+        if op.operation.name == "func.func"
+    ]
+    linkage = ir.Attribute.parse("#llvm.linkage<internal>")
+    for op in module.body.operations:
+        op.attributes["llvm.linkage"] = linkage
+    passmanager.PassManager.parse(LOWERING).run(module.operation)
+    for name, type_ in kernels:
+        _add_entry(module, name, type_)
+
+
+def to_text(module: ir.Module) -> str:
+    """The LLVM IR of a lowered module."""
+    return llvm.translate_module_to_llvmir(module.operation)
+
+
+def _add_entry(module: ir.Module, name: str, type_: ir.FunctionType) -> None:
+    """``i32 name_entry(ptr words, i64 begin, i64 end)`` unpacks the words and calls the kernel.
+
+    A buffer becomes the five values of a rank-1 memref; its size is never looked at.
+    """
+    body = ["%zero = llvm.mlir.constant(0 : i64) : i64", "%one = llvm.mlir.constant(1 : i64) : i64"]
+    operands, types = ["%begin", "%end"], ["i64", "i64"]
+    for i, argument in enumerate(type_.inputs[2:]):
+        kind = "!llvm.ptr" if isinstance(argument, ir.MemRefType) else "i64"
+        body.append(f"%a{i} = llvm.getelementptr %words[{i}] : (!llvm.ptr) -> !llvm.ptr, i64")
+        body.append(f"%v{i} = llvm.load %a{i} : !llvm.ptr -> {kind}")
+        if kind == "i64":
+            operands.append(f"%v{i}")
+            types.append("i64")
+        else:
+            operands += [f"%v{i}", f"%v{i}", "%zero", "%zero", "%one"]
+            types += ["!llvm.ptr", "!llvm.ptr", "i64", "i64", "i64"]
+    body.append(f"llvm.call @{name}({', '.join(operands)}) : ({', '.join(types)}) -> ()")
+    body.append("%status = llvm.mlir.constant(0 : i32) : i32")
+    body.append("llvm.return %status : i32")
+    text = (
+        f"llvm.func @{name}({', '.join(types)})\n"
+        f"llvm.func @{name}{ENTRY_SUFFIX}(%words: !llvm.ptr, %begin: i64, %end: i64) -> i32 {{\n"
+        + "\n".join(body)
+        + "\n}"
+    )
+    parsed = ir.Module.parse(text)
+    parsed.body.operations[1].operation.clone(ir.InsertionPoint(module.body))
