@@ -62,15 +62,7 @@ LAUNCH = StructuralOp(
     False,
     "A launch of a lowered kernel on buffers; passes neither merge nor drop it.",
 )
-EMPTY = StructuralOp(
-    "empty",
-    (),
-    ("result",),
-    (),
-    False,
-    "A buffer of the result's type with unspecified contents; two of them are never merged.",
-)
-STRUCTURAL: dict[str, StructuralOp] = {op.name: op for op in (FUSION, LAUNCH, EMPTY)}
+STRUCTURAL: dict[str, StructuralOp] = {op.name: op for op in (FUSION, LAUNCH)}
 """The structural ops by name."""
 
 FUSION_KINDS = ("loop", "row", "reduction", "contraction", "scatter")

@@ -51,6 +51,12 @@ iota = declare(
     "The position along an axis, converted to the dtype.",
     attributes=(("shape", "ints"), ("dtype", "dtype"), ("axis", "int")),
 )  # fmt: skip
+empty = declare(
+    "empty", (), rules.empty, CREATION,
+    "A buffer whose elements are not yet defined. Passes make it as the target of updates that "
+    "define every element before one is read.",
+    attributes=(("shape", "ints"), ("dtype", "dtype")),
+)  # fmt: skip
 
 # Elementwise, one operand
 

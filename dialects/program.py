@@ -24,6 +24,10 @@ SCHEMA_VERSION = 1
 """Raised whenever the meaning of a program's bytes changes."""
 
 
+Place = tuple[str, int, str]
+"""A user's ``(file, line, function)``."""
+
+
 class Instruction(NamedTuple):
     """One op of a program: operands are value numbers."""
 
@@ -48,7 +52,7 @@ class Program:
     inputs: tuple[TensorType, ...]
     instructions: list[Instruction]
     outputs: tuple[int, ...]
-    locations: list[tuple[str, int, str] | None] = field(default_factory=list)
+    locations: list[Place | None] = field(default_factory=list)
 
     def type_of(self, value: int) -> TensorType:
         """The type of a value."""
@@ -139,7 +143,7 @@ class ProgramBuilder:
     def __init__(self, inputs: tuple[TensorType, ...]) -> None:
         self.inputs = inputs
         self.instructions: list[Instruction] = []
-        self.locations: list[tuple[str, int, str] | None] = []
+        self.locations: list[Place | None] = []
         self._known: dict[Any, int] = {}
 
     def add(
@@ -148,10 +152,11 @@ class ProgramBuilder:
         operands: tuple[int, ...],
         attributes: Attributes,
         type_: TensorType,
-        location: tuple[str, int, str] | None = None,
+        location: Place | None = None,
+        unique: int = 0,
     ) -> int:
-        """The value number of this op; an equal earlier op is used again."""
-        identity = (primitive.name, operands, encode(attributes))
+        """The value number of this op; an equal earlier op with the same ``unique`` is used again."""
+        identity = (primitive.name, operands, encode(attributes), unique)
         known = self._known.get(identity)
         if known is not None:
             return known
@@ -183,7 +188,7 @@ def without_dead_code(program: Program) -> Program:
         return program
     renumbered = list(range(count))
     instructions: list[Instruction] = []
-    locations: list[tuple[str, int, str] | None] = []
+    locations: list[Place | None] = []
     for i, instruction in enumerate(program.instructions):
         renumbered.append(count + len(instructions))
         if alive[i]:

@@ -111,6 +111,11 @@ def constant(_: Types, attributes: Attributes) -> TensorType:
     return TensorType((), attributes[1])
 
 
+def empty(_: Types, attributes: Attributes) -> TensorType:
+    """The type in the attributes."""
+    return TensorType(attributes[0], attributes[1])
+
+
 def iota(_: Types, attributes: Attributes) -> TensorType:
     """An array that counts along one axis."""
     shape, dtype, axis = attributes

@@ -115,7 +115,23 @@ def resolve(program: Program) -> Body:
         resolver.values.append(resolver.value(instruction))
     for number, value in enumerate(program.outputs):
         resolver.store(number, value)
+    if any(i.primitive.kind == "scan" and i.attributes[1] for i in program.instructions):
+        _reverse(resolver.body)
     return resolver.body
+
+
+def _reverse(body: Body) -> None:
+    """Turns every walk around along the axis of a scan that runs from the end."""
+    body.reads = [_reversed(walk, body.axes[0]) for walk in body.reads]
+    body.stores = [(item, _reversed(walk, body.axes[0])) for item, walk in body.stores]
+
+
+def _reversed(walk: Walk, axis: int) -> Walk:
+    view = walk.view
+    strides = list(view.strides)
+    offset = view.offset + (view.shape[axis] - 1) * strides[axis]
+    strides[axis] = -strides[axis]
+    return replace(walk, view=View(view.shape, tuple(strides), offset))
 
 
 class _Resolver:

@@ -112,21 +112,19 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """A batch of matrix products through a BLAS, with a kernel that finishes each block of rows.
+    """A batch of matrix products, block by block, through a BLAS.
 
     Attributes:
-        dtype: the element type of the operands and the result.
-        compute: the dtype BLAS multiplies in.
+        dtype: float32 or float64.
         transposed: whether each operand is read transposed.
     """
 
     dtype: DType
-    compute: DType
     transposed: tuple[bool, bool]
 
     def canonical(self) -> bytes:
         """Bytes that are equal for equal kernels in every process."""
-        return encode(("contraction", self.dtype, self.compute, self.transposed))
+        return encode(("contraction", self.dtype, self.transposed))
 
     def digest(self) -> bytes:
         """A 32-byte digest of :meth:`canonical`."""

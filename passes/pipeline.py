@@ -130,9 +130,7 @@ def _parse_upstream(name: str, element: str) -> UpstreamPass:
         if "{" in element and "registered pass" not in str(error):
             raise PassError(f"cannot parse {element!r}: {_first_line(error)}") from None
         hint = registry.closest(name)
-        raise PassError(
-            f"there is no pass {name!r}, of Lamina or of MLIR{hint}"
-        ) from None
+        raise PassError(f"there is no pass {name!r}, of Lamina or of MLIR{hint}") from None
     return UpstreamPass(element)
 
 
@@ -234,11 +232,7 @@ def run_pipeline(
 
 
 def _describe(error: Exception) -> str:
-    return (
-        str(error)
-        if isinstance(error, LaminaError)
-        else f"{type(error).__name__}: {error}"
-    )
+    return str(error) if isinstance(error, LaminaError) else f"{type(error).__name__}: {error}"
 
 
 def _reproduce(pipeline: Pipeline, source: str | Callable[[], str] | None) -> str:

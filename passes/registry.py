@@ -37,6 +37,10 @@ BUILTIN: dict[str, str] = {
     "canonicalize": "canonicalize",
     "cse": "cse",
     "dce": "dce",
+    "fuse": "fuse",
+    "plan-buffers": "plan_buffers",
+    "lower-kernels": "lower_kernels",
+    "llvm": "to_llvm",
 }
 """Lamina's own passes: the module of :mod:`lamina.passes` whose import registers each."""
 
@@ -79,21 +83,15 @@ def register(
     Raises:
         PassError: for a malformed or taken name, or options of an unknown kind.
     """
-    if not name or not all(
-        part.isalnum() and part == part.lower() for part in name.split("-")
-    ):
-        raise PassError(
-            f"a pass name is lower-case words joined by dashes, got {name!r}"
-        )
+    if not name or not all(part.isalnum() and part == part.lower() for part in name.split("-")):
+        raise PassError(f"a pass name is lower-case words joined by dashes, got {name!r}")
     if options is not None:
         _check_options(name, options)
 
     def add(function: Function) -> Function:
         known = PASSES.get(name)
         if known is not None and known.run.__qualname__ != function.__qualname__:
-            raise PassError(
-                f"a pass named {name} is registered already, by {known.run!r}"
-            )
+            raise PassError(f"a pass named {name} is registered already, by {known.run!r}")
         PASSES[name] = Pass(name, summary, function, options)
         return function
 
@@ -121,9 +119,7 @@ def find(name: str) -> Pass | None:
                     f"the plug-in {entry_point.value} of pass {name} failed to load: {error}"
                 ) from error
             if name not in PASSES:
-                raise PassError(
-                    f"the plug-in {entry_point.value} did not register {name}"
-                )
+                raise PassError(f"the plug-in {entry_point.value} did not register {name}")
             return PASSES[name]
     return None
 
@@ -131,9 +127,7 @@ def find(name: str) -> Pass | None:
 def every() -> list[Pass]:
     """Every pass, sorted by name; a plug-in that fails to load is left out with a warning."""
     names = {*BUILTIN, *PASSES}
-    names |= {
-        found.name for found in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
-    }
+    names |= {found.name for found in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
     found: list[Pass] = []
     for name in sorted(names):
         try:
@@ -173,9 +167,7 @@ def _check_options(name: str, options: type[Any]) -> None:
         if default is dataclasses.MISSING:
             raise PassError(f"option {option} of pass {name} needs a default")
         if not _is_known(kind):
-            raise PassError(
-                f"option {option} of pass {name} has the unknown kind {kind}"
-            )
+            raise PassError(f"option {option} of pass {name} has the unknown kind {kind}")
 
 
 def _is_known(kind: Any) -> bool:
@@ -185,9 +177,7 @@ def _is_known(kind: Any) -> bool:
     if origin is Literal:
         return all(isinstance(argument, str) for argument in arguments)
     if origin is tuple:
-        return (
-            len(arguments) == 2 and arguments[1] is Ellipsis and _is_known(arguments[0])
-        )
+        return len(arguments) == 2 and arguments[1] is Ellipsis and _is_known(arguments[0])
     inner = _optional(kind)
     return inner is not None and _is_known(inner)
 
@@ -195,9 +185,7 @@ def _is_known(kind: Any) -> bool:
 def _optional(kind: Any) -> Any:
     """The type inside ``X | None``, or None for any other type."""
     if typing.get_origin(kind) in (Union, types.UnionType):
-        inner = [
-            argument for argument in typing.get_args(kind) if argument is not type(None)
-        ]
+        inner = [argument for argument in typing.get_args(kind) if argument is not type(None)]
         if len(inner) == 1 and len(typing.get_args(kind)) == 2:
             return inner[0]
     return None
@@ -209,11 +197,7 @@ def parse_options(pass_: Pass, given: dict[str, str]) -> Any:
     Raises:
         PassError: for an unknown option or a value of another kind.
     """
-    kinds = (
-        {name: kind for name, kind, _ in option_fields(pass_.options)}
-        if pass_.options
-        else {}
-    )
+    kinds = {name: kind for name, kind, _ in option_fields(pass_.options)} if pass_.options else {}
     values: dict[str, Any] = {}
     for name, text in given.items():
         if name not in kinds:

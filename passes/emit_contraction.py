@@ -1,0 +1,107 @@
+"""Emits the kernel of a contraction: a call of a BLAS for each block of the result."""
+
+from __future__ import annotations
+
+from mlir import ir
+from mlir.dialects import func, scf
+
+from .contraction import ARGUMENTS
+from .emitter import Emitter, Value
+from .kernel import Contraction
+
+ROW_MAJOR, NO_TRANSPOSE, TRANSPOSE = 101, 111, 112
+"""CBLAS's enumerations."""
+POINTERS = 4
+
+
+def emit(kernel: Contraction, name: str) -> None:
+    """Emits ``func.func @name(begin, end, arguments...)`` at the insertion point."""
+    emission = _Emission(kernel)
+    pointer = ir.Type.parse("!llvm.ptr")
+    index = emission.e.index_type
+    types = [index, index] + [pointer] * POINTERS + [index] * (len(ARGUMENTS) - POINTERS)
+    function = func.FuncOp(name, ir.FunctionType.get(types, []))
+    block = function.add_entry_block()
+    with ir.InsertionPoint(block):
+        emission.function(list(block.arguments))
+        func.ReturnOp([])
+
+
+class _Emission:
+    def __init__(self, kernel: Contraction) -> None:
+        self.kernel = kernel
+        self.e = Emitter()
+        self.pointer = ir.Type.parse("!llvm.ptr")
+        self.element = "f32" if kernel.dtype.size == 4 else "f64"
+
+    def function(self, arguments: list[Value]) -> None:
+        """The loop over blocks."""
+        self.words = dict(zip(ARGUMENTS, arguments[2:], strict=True))
+        one = self.e.index(1)
+        loop = scf.ForOp(arguments[0], arguments[1], one, [])
+        with ir.InsertionPoint(loop.body):
+            self._block(loop.induction_variable)
+            scf.YieldOp([])
+
+    def _blocks(self, extent: str, block: str) -> Value:
+        e = self.e
+        above = e.subi(e.addi(self.words[extent], self.words[block]), e.index(1))
+        return e.divui(above, self.words[block])
+
+    def _block(self, unit: Value) -> None:
+        e, words = self.e, self.words
+        across, down = (
+            self._blocks("columns", "block_columns"), self._blocks("rows", "block_rows")
+        )  # fmt: skip
+        column = e.muli(e.remui(unit, across), words["block_columns"])
+        unit = e.divui(unit, across)
+        row = e.muli(e.remui(unit, down), words["block_rows"])
+        batch = e.divui(unit, down)
+        rows = e.minui(words["block_rows"], e.subi(words["rows"], row))
+        columns = e.minui(words["block_columns"], e.subi(words["columns"], column))
+        lhs_transposed, rhs_transposed = self.kernel.transposed
+        lhs = e.addi(
+            e.muli(batch, words["lhs_batch"]),
+            row if lhs_transposed else e.muli(row, words["lhs_step"]),
+        )
+        rhs = e.addi(
+            e.muli(batch, words["rhs_batch"]),
+            e.muli(column, words["rhs_step"]) if rhs_transposed else column,
+        )
+        line = e.addi(e.muli(batch, words["rows"]), row)
+        result = e.addi(e.muli(line, words["columns"]), column)
+        self._call(
+            rows, columns, self._at("lhs", lhs), self._at("rhs", rhs), self._at("result", result)
+        )
+
+    def _at(self, buffer: str, position: Value) -> Value:
+        position = self.e.index_cast(position, "i64")
+        attributes = {
+            "elem_type": ir.TypeAttr.get(self.e.type(self.element)),
+            "rawConstantIndices": ir.DenseI32ArrayAttr.get([-(2**31)]),
+        }
+        operands = [self.words[buffer], position]
+        return self.e.op("llvm.getelementptr", operands, self.pointer, attributes)
+
+    def _integer(self, value: Value | int) -> Value:
+        if isinstance(value, int):
+            return self.e.constant(value, "i32")
+        return self.e.index_cast(value, "i32")
+
+    def _call(self, rows: Value, columns: Value, lhs: Value, rhs: Value, result: Value) -> None:
+        words, e = self.words, self.e
+        flags = [TRANSPOSE if flag else NO_TRANSPOSE for flag in self.kernel.transposed]
+        operands = [
+            words["gemm"],
+            *map(self._integer, (ROW_MAJOR, *flags, rows, columns, words["depth"])),
+            e.constant(1.0, self.element),
+            lhs, self._integer(words["lhs_step"]),
+            rhs, self._integer(words["rhs_step"]),
+            e.constant(0.0, self.element),
+            result, self._integer(words["columns"]),
+        ]  # fmt: skip
+        attributes = {
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+        }
+        e.effect("llvm.call", operands, attributes)

@@ -1,0 +1,1 @@
+"""Simplification: canonicalisation, common subexpressions and dead code."""
