@@ -1,6 +1,6 @@
 """The format of a cache entry: all of its parts in one file, behind a checked head.
 
-    magic  8 bytes    version  u32    directory length  u32    parts length  u64    checksum  16 bytes
+    magic  8 bytes   version  u32   directory length  u32   parts length  u64   checksum  16 bytes
     directory: JSON with kind, key, time of creation, metadata, and each part's name and length
     parts: their bytes, one after the other
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 def fresh(folder: Path, **options) -> ModuleCache:
     """A cache with an empty memory, as in another process."""
-    return ModuleCache(folder, **options)
+    return ModuleCache(folder, **{"strict": False, **options})
 
 
 def entry_files(folder: Path) -> list[Path]:
