@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..dialects import ops
 from ..dialects.program import Program, ProgramBuilder
 from .body import domain_of
 from .fusion import Group, Partition
@@ -79,3 +80,16 @@ def kind_of(body: Program) -> str:
         body.type_of(value).shape == domain and domain != unit for value in body.outputs
     )
     return "row" if is_row else "reduction"
+
+
+def updated_inputs(body: Program) -> dict[int, int]:
+    """For the outputs of a body that are updates in place, the inputs that they update."""
+    updated: dict[int, int] = {}
+    first = len(body.inputs)
+    for number, value in enumerate(body.outputs):
+        if value >= first and body.instructions[value - first].primitive is ops.slice_update:
+            value = body.instructions[value - first].operands[0]
+            while value >= first:
+                value = body.instructions[value - first].operands[0]
+            updated[number] = value
+    return updated

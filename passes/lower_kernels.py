@@ -6,39 +6,15 @@ offset as text, or an integer), the number of units, and the units that one thre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from mlir import ir
 
 from ..dialects import encoding
 from ..dialects.mlir import from_mlir
 from . import contraction, emit_contraction, emit_kernel
 from . import schedule as schedules
-from .kernel import Address, Contraction, Kernel, Schedule
+from .kernel import Contraction, Kernel, Schedule
+from .launches import LoweredLaunch, LoweredProgram, place_launches
 from .registry import register
-
-ALIGNMENT = 64
-
-
-@dataclass(frozen=True, slots=True)
-class LoweredLaunch:
-    """A launch whose addresses are named buffers: ``(buffer, byte offset)``."""
-
-    kernel: Kernel | Contraction
-    arguments: tuple[tuple[str, int] | int, ...]
-    units: int
-    grain: int
-    location: ir.Location
-
-
-@dataclass(frozen=True, slots=True)
-class LoweredProgram:
-    """A function's launches, with the workspace a call needs and where its results lie."""
-
-    launches: list[LoweredLaunch]
-    workspace: int
-    results: list[str]
-
 
 def kernel_name(kernel: Kernel | Contraction) -> str:
     """The symbol of a kernel; equal kernels have one name in every process."""
@@ -51,7 +27,7 @@ def lower_function(module: ir.Operation, function: ir.Operation) -> LoweredProgr
     scheduled: dict[str, Schedule] = {}
     workspace = ir.IntegerAttr(function.attributes["workspace"]).value
     launches: list[LoweredLaunch] = []
-    extra = 0
+    end = workspace
     for view in function.regions[0].blocks[0].operations:
         op = view.operation
         if op.name != "func.call":
@@ -61,39 +37,16 @@ def lower_function(module: ir.Operation, function: ir.Operation) -> LoweredProgr
             body = from_mlir(symbols[callee].operation)
             is_product = ir.StringAttr(op.attributes["kind"]).value == "contraction"
             scheduled[callee] = (contraction if is_product else schedules).schedule(body)
-        entry = scheduled[callee]
-        offsets: list[int] = []
-        end = workspace
-        for nbytes in entry.scratch:
-            offsets.append(end)
-            end += -(-nbytes // ALIGNMENT) * ALIGNMENT
-        extra = max(extra, end - workspace)
-        names = {
-            "input": _texts(op.attributes["reads"]),
-            "output": _texts(op.attributes["writes"]),
-            "scratch": [f"workspace+{offset}" for offset in offsets],
-        }
-        for launch in entry.launches:
-            arguments = tuple(
-                _place(word, names) if isinstance(word, Address) else word
-                for word in launch.arguments
-            )
-            launches.append(
-                LoweredLaunch(launch.kernel, arguments, launch.units, launch.grain, op.location)
-            )
-    return LoweredProgram(launches, workspace + extra, _texts(function.attributes["results"]))
+        reads, writes = _texts(op.attributes["reads"]), _texts(op.attributes["writes"])
+        used = place_launches(
+            scheduled[callee], reads, writes, workspace, op.location, launches
+        )
+        end = max(end, used)
+    return LoweredProgram(launches, end, _texts(function.attributes["results"]))
 
 
 def _texts(attribute: ir.Attribute) -> list[str]:
     return [ir.StringAttr(entry).value for entry in ir.ArrayAttr(attribute)]
-
-
-def _place(address: Address, names: dict[str, list[str]]) -> tuple[str, int]:
-    """A buffer's name and the byte offset into it."""
-    if address.kind == "library":
-        return f"library:{address.name}", 0
-    name, _, offset = names[address.kind][address.index].partition("+")
-    return name, int(offset or 0) + address.offset
 
 
 def emit(kernel: Kernel | Contraction, name: str) -> None:

@@ -34,9 +34,9 @@ from ..errors import PassError
 ENTRY_POINT_GROUP = "lamina.passes"
 
 BUILTIN: dict[str, str] = {
-    "canonicalize": "canonicalize",
-    "cse": "cse",
-    "dce": "dce",
+    "canonicalize": "simplify.canonicalize",
+    "cse": "simplify.cse",
+    "dce": "simplify.dce",
     "fuse": "fuse",
     "plan-buffers": "plan_buffers",
     "lower-kernels": "lower_kernels",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from mlir import ir, passmanager
 from mlir.dialects import llvm
 
+from .registry import register
+
 ENTRY_SUFFIX = "_entry"
 
 LOWERING = (
@@ -14,19 +16,28 @@ LOWERING = (
 )
 
 
-def lower(module: ir.Module) -> None:
+def lower(module: ir.Operation) -> None:
     """Lowers every kernel of a module to the ``llvm`` dialect and gives it an entry point."""
-    kernels = [
-        (ir.StringAttr(op.attributes["sym_name"]).value, ir.FunctionType(op.function_type.value))
-        for op in module.body.operations
-        if op.operation.name == "func.func"
-    ]
     linkage = ir.Attribute.parse("#llvm.linkage<internal>")
-    for op in module.body.operations:
-        op.attributes["llvm.linkage"] = linkage
-    passmanager.PassManager.parse(LOWERING).run(module.operation)
+    kernels: list[tuple[str, ir.FunctionType]] = []
+    for view in module.regions[0].blocks[0].operations:
+        attributes = view.operation.attributes
+        type_ = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
+        kernels.append((ir.StringAttr(attributes["sym_name"]).value, type_))
+        attributes["llvm.linkage"] = linkage
+    passmanager.PassManager.parse(LOWERING).run(module)
     for name, type_ in kernels:
         _add_entry(module, name, type_)
+
+
+@register("llvm", "Lowers kernels to the llvm dialect, each with its entry point.")
+def lower_module(module: ir.Operation) -> None:
+    """Keeps the kernels of a module, in the ``llvm`` dialect; needs ``lower-kernels``."""
+    for view in list(module.regions[0].blocks[0].operations):
+        op = view.operation
+        if op.name == "func.func" and "results" in op.attributes:
+            op.erase()
+    lower(module)
 
 
 def to_text(module: ir.Module) -> str:
@@ -34,7 +45,7 @@ def to_text(module: ir.Module) -> str:
     return llvm.translate_module_to_llvmir(module.operation)
 
 
-def _add_entry(module: ir.Module, name: str, type_: ir.FunctionType) -> None:
+def _add_entry(module: ir.Operation, name: str, type_: ir.FunctionType) -> None:
     """``i32 name_entry(ptr words, i64 begin, i64 end)`` unpacks the words and calls the kernel.
 
     A buffer becomes the five values of a rank-1 memref; its size is never looked at.
@@ -61,4 +72,4 @@ def _add_entry(module: ir.Module, name: str, type_: ir.FunctionType) -> None:
         + "\n}"
     )
     parsed = ir.Module.parse(text)
-    parsed.body.operations[1].operation.clone(ir.InsertionPoint(module.body))
+    parsed.body.operations[1].operation.clone(ir.InsertionPoint(module.regions[0].blocks[0]))

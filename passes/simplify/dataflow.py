@@ -81,6 +81,12 @@ class Op:
         (user,) = self.users
         return user
 
+    def current_operands(self) -> list[Op]:
+        """The operands, with what replaced them; the same as ``operands`` for primitives."""
+        if self.primitive is not None:
+            return self.operands
+        return [_resolve(operand) for operand in self.operands]
+
     def __repr__(self) -> str:
         name = repr(self.primitive) if self.primitive else "other op or argument"
         return f"<{name}: {self.type}>"
@@ -261,7 +267,7 @@ class Dataflow:
         op.block.remove(op)
         if op._operation is not None:
             self._erased.append(op)
-        used = op.operands if op.primitive else [_resolve(operand) for operand in op.operands]
+        used = op.current_operands()
         for operand in used:
             operand.users.pop(op, None)
         return used

@@ -42,6 +42,10 @@ def pattern(*roots: Primitive) -> Callable[[Pattern], Pattern]:
     return add
 
 
+WIDE = 8
+"""Operands beyond which an op is looked at last."""
+
+
 class Rewriter:
     """Applies patterns to a function until none applies.
 
@@ -56,10 +60,12 @@ class Rewriter:
         self.root: Op
         self._patterns = patterns
         self._worklist: list[Op] = []
+        self._wide: list[Op] = []
         for op in flow.ops():
             self._push(op)
-        self.moves = 1000 + 4 * len(self._worklist)
-        self._rewrites = 1000 + 100 * len(self._worklist)
+        size = len(self._worklist) + len(self._wide)
+        self.moves = 1000 + 4 * size
+        self._rewrites = 1000 + 100 * size
 
     # What patterns use
 
@@ -102,9 +108,9 @@ class Rewriter:
         them cost no more than one. Should patterns undo each other's work, the run ends after a
         number of rewrites that is far beyond what others need; the function is valid throughout.
         """
-        worklist = self._worklist
-        while worklist and self._rewrites:
-            op = worklist.pop()
+        worklist, wide = self._worklist, self._wide
+        while (worklist or wide) and self._rewrites:
+            op = worklist.pop() if worklist else wide.pop()
             op.is_queued = False
             if not op.is_alive:
                 continue
@@ -123,7 +129,8 @@ class Rewriter:
     def _push(self, op: Op) -> None:
         if op.primitive is not None and not op.is_queued:
             op.is_queued = True
-            self._worklist.append(op)
+            # An op with many operands waits for all of them, rather than being looked at after each.
+            (self._worklist if len(op.operands) <= WIDE else self._wide).append(op)
 
     def _replace(self, op: Op, replacement: Op) -> None:
         users = list(op.users)

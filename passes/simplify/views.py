@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .dataflow import Op
 
 
+MAXIMUM_PARTS = 256
+"""The most parts of a concatenation that a slice is looked for in."""
+
+
 def without_ones(shape: Shape) -> Shape:
     """The extents that are not 1."""
     return tuple(extent for extent in shape if extent != 1)
@@ -127,32 +131,28 @@ def broadcast_reshaped(operand: Shape, shape: Shape, target: Shape) -> Shape | N
     """
     if prod(shape) == 0:
         return None
-    result: list[int] = []
+    result = [1] * len(target)
+    old = [axis for axis, extent in enumerate(shape) if extent != 1]
+    new = [axis for axis, extent in enumerate(target) if extent != 1]
     i = j = 0
-    while i < len(shape) or j < len(target):
+    while i < len(old):
         # The shortest runs of axes with as many elements on both sides.
-        old, new = i, j
-        old_size = new_size = 1
-        while True:
-            if old_size <= new_size and old < len(shape) and (old_size < new_size or old == i):
-                old_size *= shape[old]
-                old += 1
-            elif new_size < old_size:
-                new_size *= target[new]
-                new += 1
-            elif old_size == new_size and new == j and new < len(target) and old_size == 1:
-                new_size *= target[new]
-                new += 1
+        old_end, new_end = i + 1, j + 1
+        old_size, new_size = shape[old[i]], target[new[j]]
+        while old_size != new_size:
+            if old_size < new_size:
+                old_size *= shape[old[old_end]]
+                old_end += 1
             else:
-                break
-        kept = [operand[k] == shape[k] for k in range(i, old) if shape[k] != 1]
+                new_size *= target[new[new_end]]
+                new_end += 1
+        kept = [operand[axis] == shape[axis] for axis in old[i:old_end]]
         if all(kept):
-            result += target[j:new]
-        elif not any(kept):
-            result += [1] * (new - j)
-        else:
+            for axis in new[j:new_end]:
+                result[axis] = target[axis]
+        elif any(kept):
             return None
-        i, j = old, new
+        i, j = old_end, new_end
     return tuple(result)
 
 
@@ -256,6 +256,8 @@ def slice_of_concatenate(op: Op, rewriter: Rewriter) -> Op | None:
     """A window inside one of the parts is a window of that part."""
     (inner,), (start, size, step) = op.operands, op.attributes
     if inner.primitive is not ops.concatenate or prod(size) == 0:
+        return None
+    if len(inner.operands) > MAXIMUM_PARTS:
         return None
     (axis,) = inner.attributes
     ends = (start[axis], start[axis] + (size[axis] - 1) * step[axis])
