@@ -13,6 +13,10 @@ class ShapeError(LaminaError, ValueError):
     """Shapes, axes or sizes that an operation cannot take."""
 
 
+class AxisError(ShapeError, IndexError):
+    """An axis that an array does not have."""
+
+
 class DTypeError(LaminaError, TypeError):
     """Dtypes that an operation cannot take."""
 

@@ -92,12 +92,21 @@ class Node:
         return self.primitive is None and self.buffer is None
 
 
+_inside: dict[str, bool] = {}
+
+
 def user_frame() -> FrameType | None:
     """The innermost frame outside Lamina's own folders."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        inside = _inside.get(filename)
+        if inside is None:
+            inside = _inside[filename] = filename.startswith(_INSIDE)
+        if not inside:
+            return frame
         frame = frame.f_back
-    return frame
+    return None
 
 
 def location(node: Node) -> tuple[str, int, str] | None:
@@ -114,23 +123,36 @@ def location(node: Node) -> tuple[str, int, str] | None:
 def apply(primitive: Primitive, inputs: tuple[Node, ...], attributes: Attributes = ()) -> Node:
     """A node that applies a primitive; raises what its type rule raises, with op and line."""
     types = tuple([TensorType(node.shape, node.dtype) for node in inputs])
-    frame = user_frame()
     try:
         shape, dtype = primitive.rule(types, attributes)
     except LaminaError as error:
-        raise type(error)(_message(primitive, types, error, frame)) from None
+        raise failure(type(error), primitive.name, types, str(error)) from None
+    return make(primitive, inputs, attributes, shape, dtype)
+
+
+def make(
+    primitive: Primitive, inputs: tuple[Node, ...], attributes: Attributes, shape: Shape, dtype: DType
+) -> Node:
+    """A node whose type the caller knows already: :func:`apply` without the type rule."""
     node = Node(primitive, inputs, attributes, shape, dtype)
+    frame = user_frame()
     if frame is not None:
         node.where = (frame.f_code, frame.f_lasti)
     return node
 
 
-def _message(
-    primitive: Primitive, types: tuple[TensorType, ...], error: LaminaError, frame: FrameType | None
-) -> str:
+def failure(
+    kind: type[LaminaError], name: str, types: Sequence[TensorType], text: str
+) -> LaminaError:
+    """The error of an op: its name, its operands' types, what was wrong, and the user's line."""
     operands = ", ".join(map(str, types))
-    line = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
-    return f"{primitive.name}({operands}): {error}{line}"
+    return kind(f"{name}({operands}): {text}{user_line()}")
+
+
+def user_line() -> str:
+    """The end of a message that says where the user's code is: `` at file:line``."""
+    frame = user_frame()
+    return f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
 
 
 def check_usable(node: Node) -> None:
@@ -147,22 +169,23 @@ def check_usable(node: Node) -> None:
 def topological_order(outputs: Sequence[Node]) -> list[Node]:
     """The unevaluated nodes that outputs need, operands first; deep graphs do not recurse."""
     order: list[Node] = []
-    state: dict[int, bool] = {}
-    stack = [node for node in reversed(outputs)]
+    seen: set[int] = set()
+    done: set[int] = set()
+    stack = list(reversed(outputs))
     while stack:
         node = stack[-1]
         identity = id(node)
-        done = state.get(identity)
-        if done is None and node.buffer is None and node.primitive is not None:
-            state[identity] = False
-            stack.extend(
-                [child for child in reversed(node.inputs) if id(child) not in state]
-            )
-            continue
-        stack.pop()
-        if not done and node.buffer is None and node.primitive is not None:
-            state[identity] = True
+        # Evaluation sets the buffer before it drops the inputs; read the other way round.
+        inputs = node.inputs
+        if node.buffer is not None or node.primitive is None or identity in done:
+            stack.pop()
+        elif identity in seen:
+            stack.pop()
+            done.add(identity)
             order.append(node)
+        else:
+            seen.add(identity)
+            stack.extend([child for child in reversed(inputs) if id(child) not in seen])
     return order
 
 
