@@ -6,6 +6,7 @@ after ``import lamina``. Knobs that change what a compilation gives are part of 
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,13 +39,23 @@ class Knob(Generic[T]):
 
     def get(self) -> T:
         """The value now; raises ArgumentError for text that does not parse."""
-        text = os.environ.get(self.name)
+        text = self.text()
         if not text:
             return self.default
         try:
             return self.parse(text)
         except ValueError as error:
             raise ArgumentError(f"{self.name}={text!r}: {error}") from None
+
+    def text(self) -> str | None:
+        """The variable's text now; None if it is unset."""
+        return os.environ.get(self.name)
+
+    def is_present(self) -> Callable[[], bool]:
+        """A function that says if the variable is set at all, in some tens of nanoseconds."""
+        variables = getattr(os.environ, "_data", os.environ)
+        encode = getattr(os.environ, "encodekey", str)
+        return functools.partial(variables.__contains__, encode(self.name))
 
 
 _SWITCHES = {
@@ -76,6 +87,11 @@ def parse_bytes(text: str) -> int:
         raise ValueError("wanted a size such as 500MB or 2GiB") from None
 
 
+def parse_presence(text: str) -> bool:
+    """True for any text but those that :func:`parse_switch` takes for False."""
+    return _SWITCHES.get(text.strip().lower(), True)
+
+
 CACHE_DIR = Knob(
     "LAMINA_CACHE_DIR", str, "", "The folder of the module cache; else the user's cache folder."
 )
@@ -99,6 +115,12 @@ CACHE_MEMORY_BYTES = Knob(
     parse_bytes,
     128 * 2**20,
     "The most that the part of the cache in memory may hold.",
+)
+DISABLE_COMPILE = Knob(
+    "LAMINA_DISABLE_COMPILE",
+    parse_presence,
+    False,
+    "1 makes compiled functions run op by op; it acts on the next call.",
 )
 
 KNOBS: tuple[Knob[object], ...] = tuple(

@@ -19,7 +19,7 @@ _SOURCES = ("slot", "input", "output")
 _WORDS = range(-(2**63), 2**63)
 
 
-def dump_artifact(artifact: Artifact) -> bytes:
+def dump(artifact: Artifact) -> bytes:
     """The bytes of an artifact, equal for equal artifacts."""
     fields = [
         ARTIFACT_VERSION,
@@ -44,7 +44,7 @@ def dump_artifact(artifact: Artifact) -> bytes:
     return json.dumps(fields, separators=(",", ":")).encode()
 
 
-def load_artifact(data: bytes) -> Artifact:
+def load(data: bytes) -> Artifact:
     """The artifact of these bytes; raises DamagedEntry for anything that is not one."""
     try:
         version, *fields = json.loads(data)

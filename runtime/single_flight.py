@@ -34,7 +34,8 @@ class SingleFlight(Generic[T]):
 
     def reset(self) -> None:
         """Forgets all work in progress: for a forked child, where its threads do not exist."""
-        self._lock = threading.Lock()
+        # Reentrant: hashing keys and collecting garbage may run code that asks for work again.
+        self._lock = threading.RLock()
         self._flights: dict[Hashable, _Flight] = {}
         self._waits: dict[int, _Flight] = {}
 

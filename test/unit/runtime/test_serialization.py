@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lamina.runtime import serialization
 from lamina.runtime.artifact import Artifact, Launch, Output, Pointer, Slot
 from lamina.runtime.cache_file import DamagedEntry
-from lamina.runtime.serialization import dump_artifact, load_artifact
+from lamina.runtime.serialization import dump, load
 
 KERNELS = tuple(f"{number:064x}" for number in range(5))
 TYPICAL = Artifact(
@@ -69,15 +69,15 @@ def artifacts(draw) -> Artifact:
 
 @pytest.mark.parametrize("artifact", [TYPICAL, EMPTY])
 def test_round_trip(artifact):
-    again = load_artifact(dump_artifact(artifact))
+    again = load(dump(artifact))
     assert again == artifact
-    assert dump_artifact(again) == dump_artifact(artifact)
+    assert dump(again) == dump(artifact)
 
 
 @settings(max_examples=60, deadline=None)
 @given(artifacts())
 def test_any_artifact_makes_the_round_trip(artifact):
-    assert load_artifact(dump_artifact(artifact)) == artifact
+    assert load(dump(artifact)) == artifact
 
 
 def test_the_fields_are_those_of_this_version():
@@ -97,18 +97,18 @@ def test_the_fields_are_those_of_this_version():
 
 
 def test_every_truncation_is_refused():
-    data = dump_artifact(TYPICAL)
+    data = dump(TYPICAL)
     for length in range(len(data)):
         with pytest.raises(DamagedEntry):
-            load_artifact(data[:length])
+            load(data[:length])
 
 
 def test_a_changed_byte_is_refused_or_gives_a_sound_artifact():
-    data = dump_artifact(TYPICAL)
+    data = dump(TYPICAL)
     for position in range(len(data)):
         for byte in (b"[", b"9", b"-", b'"', b"\xff"):
             try:
-                found = load_artifact(data[:position] + byte + data[position + 1 :])
+                found = load(data[:position] + byte + data[position + 1 :])
             except DamagedEntry:
                 continue
             slots = len(found.slots)
@@ -120,7 +120,7 @@ def test_a_changed_byte_is_refused_or_gives_a_sound_artifact():
 
 
 def changed(position: int, value: object) -> bytes:
-    fields = json.loads(dump_artifact(TYPICAL))
+    fields = json.loads(dump(TYPICAL))
     fields[position] = value
     return json.dumps(fields).encode()
 
@@ -160,11 +160,11 @@ def changed(position: int, value: object) -> bytes:
 )
 def test_what_is_no_artifact_is_refused(data):
     with pytest.raises(DamagedEntry):
-        load_artifact(data)
+        load(data)
 
 
 def test_reading_and_writing_are_quick():
-    data = dump_artifact(TYPICAL)
+    data = dump(TYPICAL)
 
     def best(action) -> float:
         seconds = []
@@ -175,5 +175,5 @@ def test_reading_and_writing_are_quick():
         return min(seconds)
 
     # 25 and 35 microseconds on a slow machine; the bounds leave room for a busy one.
-    assert best(lambda: load_artifact(data)) < 200e-6
-    assert best(lambda: dump_artifact(TYPICAL)) < 200e-6
+    assert best(lambda: load(data)) < 200e-6
+    assert best(lambda: dump(TYPICAL)) < 200e-6
