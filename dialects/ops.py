@@ -234,15 +234,15 @@ argmax = _arg_reduction("argmax", "The position of the first NaN, else of the fi
 argmin = _arg_reduction("argmin", "The position of the first NaN, else of the first smallest.")
 
 
-def _scan(name: str, meaning: str):
+def _scan(name: str, kinds: tuple[str, ...], meaning: str):
     attributes = (("axis", "int"), ("reverse", "bool"), ("inclusive", "bool"))
-    return declare(name, ("operand",), rules.scan, SCAN, meaning, attributes=attributes)
+    return declare(name, ("operand",), rules.scan(kinds), SCAN, meaning, attributes=attributes)
 
 
-cumsum = _scan("cumsum", "Running sums along an axis; exclusive ones start at 0.")
-cumprod = _scan("cumprod", "Running products along an axis; exclusive ones start at 1.")
-cummax = _scan("cummax", "Running maxima along an axis; exclusive ones start at the least value.")
-cummin = _scan("cummin", "Running minima along an axis; exclusive ones start at the greatest value.")
+cumsum = _scan("cumsum", rules.NUMERIC, "Running sums along an axis; exclusive ones start at 0.")
+cumprod = _scan("cumprod", rules.NUMERIC, "Running products along an axis; exclusive ones start at 1.")
+cummax = _scan("cummax", rules.REAL, "Running maxima along an axis; exclusive ones start at the least value.")
+cummin = _scan("cummin", rules.REAL, "Running minima along an axis; exclusive ones start at the greatest value.")
 
 # Contractions
 

@@ -158,11 +158,15 @@ def arg_reduction(types: Types, attributes: Attributes) -> TensorType:
     return TensorType(result.shape, uint32)
 
 
-def scan(types: Types, attributes: Attributes) -> TensorType:
+def scan(kinds: tuple[str, ...]) -> TypeRule:
     """The operand's type; the axis must exist."""
-    _require_kind(types[0].dtype, NUMERIC)
-    _require_axis(attributes[0], len(types[0].shape))
-    return types[0]
+
+    def rule(types: Types, attributes: Attributes) -> TensorType:
+        _require_kind(types[0].dtype, kinds)
+        _require_axis(attributes[0], len(types[0].shape))
+        return types[0]
+
+    return rule
 
 
 def reshape(types: Types, attributes: Attributes) -> TensorType:

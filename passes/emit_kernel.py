@@ -542,10 +542,10 @@ class _Emission:
             return self._finish(number, self._load_tile(reducer.key, number, index))
         old = accumulators[reducer.key]
         new = reducer.combine(old, self._operands(point, number))
-        new = [self._rounded(part, self.kernel.items[number].dtype) for part in new]
         accumulators[reducer.key] = new
-        inclusive = self.kernel.items[number].attributes[1]
-        return reducer.result(new if inclusive else self._exclusive(number, old))
+        item = self.kernel.items[number]
+        value = reducer.result(new if item.attributes[1] else self._exclusive(number, old))
+        return self._rounded(value, item.dtype)
 
     def _exclusive(self, number: int, old: list[Value]) -> list[Value]:
         if not self.reducers[number].starts_at_negative_zero:

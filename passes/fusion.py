@@ -43,6 +43,7 @@ class Group:
         weight: the work of the members; see :data:`MAXIMUM_WEIGHT`.
         reads: values read from memory.
         producers: groups whose results are read.
+        opaque: the producers that are read through a view that moves elements, so from memory.
     """
 
     members: list[int]
@@ -52,6 +53,7 @@ class Group:
     weight: int
     reads: set[int] = field(default_factory=set)
     producers: set[int] = field(default_factory=set)
+    opaque: set[int] = field(default_factory=set)
 
     @property
     def unit_shape(self) -> Shape:
@@ -161,14 +163,16 @@ class Partition:
         if own in self.copied and self._is_buffer(own):
             group.reads.add(own)
         for operand in self._operands(number):
-            root = self.root(operand).value
-            other = self.group_at(root)
+            root = self.root(operand)
+            other = self.group_at(root.value)
             if other is None:
-                if self._is_buffer(root):
-                    group.reads.add(root)
+                if self._is_buffer(root.value):
+                    group.reads.add(root.value)
             elif self.groups[other] is not group:
-                group.reads.add(root)
+                group.reads.add(root.value)
                 group.producers.add(other)
+                if not (root.is_direct or root.is_broadcast):
+                    group.opaque.add(other)
 
     def _operands(self, number: int) -> tuple[int, ...]:
         return self.program.instructions[number].operands
@@ -221,7 +225,9 @@ class Partition:
         assert one is not None and two is not None
         shape = self._shared_domain(one, two)
         weight = one.weight + two.weight
-        if shape is None or weight > MAXIMUM_WEIGHT or self._makes_cycle(a, b):
+        if shape is None or weight > MAXIMUM_WEIGHT or a in two.opaque or b in one.opaque:
+            return None
+        if self._makes_cycle(a, b):
             return None
         domain, axes = shape
         reads = self._joint_reads(one, two, a, b)
@@ -237,6 +243,7 @@ class Partition:
             one.members = sorted((*one.members, *two.members))
         one.producers |= two.producers
         one.producers -= {a, b}
+        one.opaque |= two.opaque
         self.groups[b] = None
         for member in two.members:
             self.group_of[member] = a
@@ -263,6 +270,9 @@ class Partition:
                 group.producers.discard(old)
                 if number != new:
                     group.producers.add(new)
+                if old in group.opaque:
+                    group.opaque.discard(old)
+                    group.opaque.add(new)
 
     def _shared_domain(
         self, one: Group, two: Group

@@ -53,15 +53,15 @@ def _add_entry(module: ir.Operation, name: str, type_: ir.FunctionType) -> None:
     body = ["%zero = llvm.mlir.constant(0 : i64) : i64", "%one = llvm.mlir.constant(1 : i64) : i64"]
     operands, types = ["%begin", "%end"], ["i64", "i64"]
     for i, argument in enumerate(type_.inputs[2:]):
-        kind = "!llvm.ptr" if isinstance(argument, ir.MemRefType) else "i64"
+        kind = "i64" if isinstance(argument, ir.IndexType) else "!llvm.ptr"
         body.append(f"%a{i} = llvm.getelementptr %words[{i}] : (!llvm.ptr) -> !llvm.ptr, i64")
         body.append(f"%v{i} = llvm.load %a{i} : !llvm.ptr -> {kind}")
-        if kind == "i64":
-            operands.append(f"%v{i}")
-            types.append("i64")
-        else:
+        if isinstance(argument, ir.MemRefType):
             operands += [f"%v{i}", f"%v{i}", "%zero", "%zero", "%one"]
-            types += ["!llvm.ptr", "!llvm.ptr", "i64", "i64", "i64"]
+            types += [kind, kind, "i64", "i64", "i64"]
+        else:
+            operands.append(f"%v{i}")
+            types.append(kind)
     body.append(f"llvm.call @{name}({', '.join(operands)}) : ({', '.join(types)}) -> ()")
     body.append("%status = llvm.mlir.constant(0 : i32) : i32")
     body.append("llvm.return %status : i32")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import ops
 from ...dialects.primitive import TABLE
+from ...dialects.program import is_lifted
 from .rewriter import LOOK_THROUGH, Rewriter, dtype_of, is_negative_zero, is_splat, pattern, splat_of
 
 if TYPE_CHECKING:
@@ -335,7 +336,9 @@ def bitwise_or(op: Op, rewriter: Rewriter) -> Op | None:
         return lhs
     if is_splat(rhs, _all_ones(op)):
         return rhs
-    return rewriter.splat(_all_ones(op), op.type) if _are_inverse(lhs, rhs) else None
+    if _are_inverse(lhs, rhs) and not is_lifted(_all_ones(op), dtype_of(op)):
+        return rewriter.splat(_all_ones(op), op.type)
+    return None
 
 
 @pattern(ops.bitwise_xor)

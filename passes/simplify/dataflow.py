@@ -36,8 +36,8 @@ class Op:
     """
 
     __slots__ = (
-        "_handle", "_operation", "_point", "attributes", "block", "definition", "is_alive",
-        "is_queued", "literal", "location", "next", "operands", "previous", "primitive",
+        "_handle", "_index", "_operation", "_point", "attributes", "block", "definition", "is_alive",
+        "is_queued", "is_settled", "literal", "location", "next", "operands", "previous", "primitive",
         "replacement", "results", "type", "users",
     )  # fmt: skip
 
@@ -62,11 +62,13 @@ class Op:
         self.replacement: Op | None = None
         self.is_alive = True
         self.is_queued = False
+        self.is_settled = False
         self.previous: Op | None = None
         self.next: Op | None = None
         self._handle: ir.Value | None = None
         self._operation: ir.Operation | None = None
         self._point: ir.Operation | None = None
+        self._index = 0
 
     @property
     def operation(self) -> ir.Operation | None:
@@ -172,7 +174,8 @@ class Dataflow:
                         if op.primitive is None and len(operation.regions):
                             stack.append(operation)
         values = self._values
-        for op, operation in pending:
+        for index, (op, operation) in enumerate(pending):
+            op._index = index
             for operand in operation.operands:
                 used = values.get(operand)
                 if used is None:
@@ -281,13 +284,29 @@ class Dataflow:
         changed = bool(self._replaced or self._erased)
         for old in self._replaced:
             new = _resolve(old)
-            assert old._handle is not None and new._handle is not None
-            old._handle.replace_all_uses_with(new._handle)
-        for op in self._erased:
-            assert op._operation is not None
-            op._operation.erase()
+            assert old._handle is not None
+            # What replaced it may have died since, with all its users.
+            if new._handle is not None:
+                old._handle.replace_all_uses_with(new._handle)
+        self._erase_from_mlir()
         self._replaced, self._erased = [], []
         return changed
+
+    def _erase_from_mlir(self) -> None:
+        """Erases users before what they use, which is MLIR's rule."""
+        waiting = sorted(self._erased, key=lambda op: op._index)
+        is_straight = len(self.blocks) == 1
+        while waiting:
+            # Blocks need not stand in the order of dominance; several rounds get there.
+            used: list[Op] = []
+            while waiting:
+                op = waiting.pop()
+                assert op._operation is not None
+                if is_straight or not any(any(result.uses) for result in op._operation.results):
+                    op._operation.erase()
+                else:
+                    used.append(op)
+            waiting = used[::-1]
 
     def _write_block(self, block: Block) -> None:
         point: ir.Operation | None = None

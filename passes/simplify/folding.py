@@ -15,6 +15,7 @@ import numpy as np
 from ...dialects import ops, reference
 from ...dialects.dtypes import DType, bfloat16, float16
 from ...dialects.primitive import TensorType
+from ...dialects.program import is_lifted
 from .rewriter import Rewriter, dtype_of, pattern, splat_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def fold_constants(op: Op, rewriter: Rewriter) -> Op | None:
     if op.primitive in ROUNDED and scalar.dtype.is_inexact and np.isnan(result):
         # Targets differ in the sign and payload of the NaN that an invalid operation makes.
         return None
-    return rewriter.splat(scalar_of(result, scalar.dtype), op.type)
+    value = scalar_of(result, scalar.dtype)
+    # A number that would be an operand of the machine code has no slot among the literals.
+    return None if is_lifted(value, scalar.dtype) else rewriter.splat(value, op.type)
 
 
 def _is_exact(op: Op, dtypes: list[DType]) -> bool:

@@ -30,22 +30,43 @@ MATERIALIZED = ("contraction", "scan", "update")
 @pattern(ops.reshape, ops.transpose, ops.slice_)
 def view_of_elementwise(op: Op, rewriter: Rewriter) -> Op | None:
     """A view of a tree of elementwise ops becomes the tree on views of its leaves."""
-    (root,) = op.operands
-    if not _is_inside(root, op) or _is_read_by_matmul(op):
-        return None
-    tree = _tree(op, root, rewriter.moves)
+    tree = _tree_above(op, rewriter)
     if tree is None:
         return None
-    rewriter.moves -= len(tree)
     viewed: dict[Op, Op] = {}
     for node in reversed(tree):
-        assert node.primitive is not None
+        assert node.primitive is not None and op.primitive is not None
         for operand in node.operands:
             if operand not in viewed:
-                viewed[operand] = rewriter.create(op.primitive, [operand], op.attributes)  # type: ignore[arg-type]
+                viewed[operand] = rewriter.create(op.primitive, [operand], op.attributes)
         operands = [viewed[operand] for operand in node.operands]
         viewed[node] = rewriter.create(node.primitive, operands, node.attributes, like=node)
-    return viewed[root]
+    return viewed[tree[0]]
+
+
+def _tree_above(view: Op, rewriter: Rewriter) -> list[Op] | None:
+    """The elementwise ops that a view moves over, users first; None if it stays below them.
+
+    A view that stays is marked, so that it is looked at once.
+    """
+    (root,) = view.operands
+    if view.is_settled or not _is_inside(root, view) or _is_read_by_matmul(view):
+        return None
+    tree: list[Op] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        tree.append(node)
+        rewriter.moves -= 1
+        view.is_settled = rewriter.moves < 0
+        for operand in dict.fromkeys(node.operands):
+            if _is_inside(operand, node):
+                stack.append(operand)
+            elif not _absorbs(view, operand):
+                view.is_settled = True
+        if view.is_settled:
+            return None
+    return tree
 
 
 def _is_inside(op: Op, user: Op) -> bool:
@@ -56,23 +77,6 @@ def _is_inside(op: Op, user: Op) -> bool:
         and op.single_user is user
         and op.block is user.block
     )
-
-
-def _tree(view: Op, root: Op, limit: int) -> list[Op] | None:
-    """The elementwise ops above a view, users first; None if the view should stay below them."""
-    tree: list[Op] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        tree.append(node)
-        if len(tree) > limit:
-            return None
-        for operand in dict.fromkeys(node.operands):
-            if _is_inside(operand, node):
-                stack.append(operand)
-            elif not _absorbs(view, operand):
-                return None
-    return tree
 
 
 def _is_read_by_matmul(view: Op) -> bool:
@@ -144,14 +148,12 @@ def elementwise_of_reshape(op: Op, rewriter: Rewriter) -> Op | None:
     for operand in op.operands:
         if splat_of(operand) is not None:
             continue
-        if operand.primitive is not ops.reshape:
+        if operand.primitive is not ops.reshape or not _sinks(operand, op, rewriter):
             return None
-        (inner,) = operand.operands
-        if inner.primitive is None or inner.primitive.kind not in ("reduction", "elementwise"):
+        shape = shape_of(operand.operands[0])
+        if source not in (None, shape):
             return None
-        if source not in (None, shape_of(inner)) or inner.block is not op.block:
-            return None
-        source = shape_of(inner)
+        source = shape
     if source is None or rewriter.moves <= 0:
         return None
     rewriter.moves -= 1
@@ -162,4 +164,16 @@ def elementwise_of_reshape(op: Op, rewriter: Rewriter) -> Op | None:
         operands.append(inner)
     assert op.primitive is not None
     result = rewriter.create(op.primitive, operands, op.attributes, like=op)
-    return rewriter.create(ops.reshape, [result], (shape_of(op),), like=op.operands[0])
+    reshaped = rewriter.create(ops.reshape, [result], (shape_of(op),), like=op.operands[0])
+    reshaped.is_settled = True
+    return reshaped
+
+
+def _sinks(view: Op, user: Op, rewriter: Rewriter) -> bool:
+    """True if a reshape belongs below its user: it shows a computed value and does not rise."""
+    (source,) = view.operands
+    if source.primitive is None or source.block is not user.block:
+        return False
+    if source.primitive.kind == "elementwise":
+        return _tree_above(view, rewriter) is None
+    return source.primitive.kind == "reduction"

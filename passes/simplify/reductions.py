@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import ops
+from ...dialects.program import is_lifted
 from .rewriter import Rewriter, dtype_of, pattern, shape_of, splat_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def reduction_of_splat(op: Op, rewriter: Rewriter) -> Op | None:
         result = pow(value, count, modulus)
     if dtype.kind == "signed" and result >= modulus // 2:
         result -= modulus
-    return rewriter.splat(result, op.type)
+    return None if is_lifted(result, dtype) else rewriter.splat(result, op.type)
 
 
 @pattern(*REDUCTIONS)
