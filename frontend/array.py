@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from .devices import StreamLike
 from .dtypes import DType, require_dtype
 from .evaluate import data
 from .graph import Node
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Axes = int | Sequence[int] | None
 """One axis, several, or None for all; negative ones count from the back."""
@@ -164,6 +168,18 @@ class Array:
             raise ArgumentTypeError(f"format: {specification!r} formats arrays of rank 0 only")
         return format(self.item(), specification)
 
+    def __copy__(self) -> Array:
+        return wrap(self.node)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return wrap(self.node)
+
+    def __reduce__(self) -> Any:
+        return _from_bytes, (bytes(self), self.shape, self.dtype)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return sys.modules[__name__.partition(".")[0]]
+
     __hash__ = object.__hash__
 
     # Indexing
@@ -185,7 +201,7 @@ class Array:
     def __radd__(self, other: Any) -> Array:
         return elementwise.add(other, self)
 
-    def __iadd__(self, other: Any) -> Array:
+    def __iadd__(self, other: Any) -> Self:
         self.node = elementwise.add(self, other).node
         return self
 
@@ -198,7 +214,7 @@ class Array:
     def __rsub__(self, other: Any) -> Array:
         return elementwise.subtract(other, self)
 
-    def __isub__(self, other: Any) -> Array:
+    def __isub__(self, other: Any) -> Self:
         self.node = elementwise.subtract(self, other).node
         return self
 
@@ -211,7 +227,7 @@ class Array:
     def __rmul__(self, other: Any) -> Array:
         return elementwise.multiply(other, self)
 
-    def __imul__(self, other: Any) -> Array:
+    def __imul__(self, other: Any) -> Self:
         self.node = elementwise.multiply(self, other).node
         return self
 
@@ -224,7 +240,7 @@ class Array:
     def __rtruediv__(self, other: Any) -> Array:
         return elementwise.divide(other, self)
 
-    def __itruediv__(self, other: Any) -> Array:
+    def __itruediv__(self, other: Any) -> Self:
         self.node = elementwise.divide(self, other).node
         return self
 
@@ -237,7 +253,7 @@ class Array:
     def __rfloordiv__(self, other: Any) -> Array:
         return elementwise.floor_divide(other, self)
 
-    def __ifloordiv__(self, other: Any) -> Array:
+    def __ifloordiv__(self, other: Any) -> Self:
         self.node = elementwise.floor_divide(self, other).node
         return self
 
@@ -250,7 +266,7 @@ class Array:
     def __rmod__(self, other: Any) -> Array:
         return elementwise.remainder(other, self)
 
-    def __imod__(self, other: Any) -> Array:
+    def __imod__(self, other: Any) -> Self:
         self.node = elementwise.remainder(self, other).node
         return self
 
@@ -263,7 +279,7 @@ class Array:
     def __rpow__(self, other: Any) -> Array:
         return elementwise.power(other, self)
 
-    def __ipow__(self, other: Any) -> Array:
+    def __ipow__(self, other: Any) -> Self:
         self.node = elementwise.power(self, other).node
         return self
 
@@ -276,7 +292,7 @@ class Array:
     def __rmatmul__(self, other: Any) -> Array:
         return contractions.matmul(other, self)
 
-    def __imatmul__(self, other: Any) -> Array:
+    def __imatmul__(self, other: Any) -> Self:
         self.node = contractions.matmul(self, other).node
         return self
 
@@ -289,7 +305,7 @@ class Array:
     def __rand__(self, other: Any) -> Array:
         return elementwise.bitwise_and(other, self)
 
-    def __iand__(self, other: Any) -> Array:
+    def __iand__(self, other: Any) -> Self:
         self.node = elementwise.bitwise_and(self, other).node
         return self
 
@@ -302,7 +318,7 @@ class Array:
     def __ror__(self, other: Any) -> Array:
         return elementwise.bitwise_or(other, self)
 
-    def __ior__(self, other: Any) -> Array:
+    def __ior__(self, other: Any) -> Self:
         self.node = elementwise.bitwise_or(self, other).node
         return self
 
@@ -315,7 +331,7 @@ class Array:
     def __rxor__(self, other: Any) -> Array:
         return elementwise.bitwise_xor(other, self)
 
-    def __ixor__(self, other: Any) -> Array:
+    def __ixor__(self, other: Any) -> Self:
         self.node = elementwise.bitwise_xor(self, other).node
         return self
 
@@ -328,7 +344,7 @@ class Array:
     def __rlshift__(self, other: Any) -> Array:
         return elementwise.left_shift(other, self)
 
-    def __ilshift__(self, other: Any) -> Array:
+    def __ilshift__(self, other: Any) -> Self:
         self.node = elementwise.left_shift(self, other).node
         return self
 
@@ -341,7 +357,7 @@ class Array:
     def __rrshift__(self, other: Any) -> Array:
         return elementwise.right_shift(other, self)
 
-    def __irshift__(self, other: Any) -> Array:
+    def __irshift__(self, other: Any) -> Self:
         self.node = elementwise.right_shift(self, other).node
         return self
 
@@ -654,16 +670,21 @@ class Array:
         return rearranging.split(self, indices_or_sections, axis, stream=stream)
 
 
+def _from_bytes(content: bytes, shape: tuple[int, ...], dtype: DType) -> Array:
+    """The array that a pickle holds."""
+    return wrap(conversion.filled_node(np.frombuffer(content, dtype.numpy).reshape(shape), dtype))
+
+
 def _read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The same memory in an array whose owner cannot make it writeable."""
     if not values.size:
         return values
-    memory = memoryview(values.reshape(-1).view(np.uint8)).toreadonly()
+    memory = values.reshape(-1).view(np.uint8).data.toreadonly()
     return np.frombuffer(memory, values.dtype).reshape(values.shape)
 
 
 def _deferred(error: ArgumentTypeError, other: Any, reflected: str) -> Any:
-    """NotImplemented if a foreign type has a reflected operator of its own; else raises the error."""
+    """NotImplemented if a foreign type has such an operator of its own; else raises the error."""
     if type(other).__module__ != "builtins" and hasattr(type(other), reflected):
         return NotImplemented
     raise error

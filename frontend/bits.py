@@ -38,7 +38,7 @@ def _as_unsigned(node: Node) -> Node:
 
 
 def _resized(node: Node, size: int) -> Node:
-    """Unsigned integers of ``size`` bytes, little-endian, from unsigned integers of another size."""
+    """Unsigned integers of ``size`` bytes, little-endian, from those of another size."""
     old = node.dtype.size
     if old == size:
         return node

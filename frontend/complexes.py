@@ -230,7 +230,10 @@ def arcsinh(z: Node) -> Node:
 
 
 def arcsin(z: Node) -> Node:
-    """Kahan's formula: atan2(x, Re(sqrt(1-z) sqrt(1+z))) + i arcsinh(Im(conj(sqrt(1-z)) sqrt(1+z)))."""
+    """Kahan's formula, with p = sqrt(1 - z) and q = sqrt(1 + z):
+
+    atan2(x, Re(p q)) + i arcsinh(Im(conj(p) q)).
+    """
     below, above = _roots(z)
     product = _f(ops.multiply, below, above)
     mixed = _f(ops.multiply, conjugate(below), above)
@@ -241,7 +244,10 @@ def arcsin(z: Node) -> Node:
 
 
 def arccos(z: Node) -> Node:
-    """Kahan's formula: 2 atan2(Re sqrt(1-z), Re sqrt(1+z)) + i arcsinh(Im(conj(sqrt(1+z)) sqrt(1-z)))."""
+    """Kahan's formula, with p = sqrt(1 - z) and q = sqrt(1 + z):
+
+    2 atan2(Re p, Re q) + i arcsinh(Im(conj(q) p)).
+    """
     below, above = _roots(z)
     mixed = _f(ops.multiply, conjugate(above), below)
     half = _f(ops.arctan2, real(below), real(above))
@@ -257,7 +263,10 @@ def _roots(z: Node) -> tuple[Node, Node]:
 
 
 def arccosh(z: Node) -> Node:
-    """Kahan's formula: arcsinh(Re(conj(sqrt(z-1)) sqrt(z+1))) + 2i atan2(Im sqrt(z-1), Re sqrt(z+1))."""
+    """Kahan's formula, with p = sqrt(z - 1) and q = sqrt(z + 1):
+
+    arcsinh(Re(conj(p) q)) + 2i atan2(Im p, Re q).
+    """
     x, y = real(z), imag(z)
     one = _number(1.0, x)
     below, above = sqrt(join(_f(ops.subtract, x, one), y)), sqrt(join(_f(ops.add, x, one), y))

@@ -7,6 +7,8 @@ weak: they change an array's dtype only where its kind cannot hold them.
 from __future__ import annotations
 
 import enum
+import math
+import struct
 from typing import Any
 
 import ml_dtypes
@@ -151,6 +153,8 @@ def canonical_scalar(value: Any, dtype: DType) -> Scalar:
     Integers wrap; floats to integers saturate, NaN gives 0; too large floats become infinite.
     """
     kind = dtype.kind
+    if kind == "floating" and not isinstance(value, complex):
+        return _rounded(value, dtype)
     if kind == "bool":
         return bool(value)
     if kind == "complex":
@@ -173,15 +177,33 @@ def canonical_scalar(value: Any, dtype: DType) -> Scalar:
     return value - (1 << 8 * dtype.size) if value > high else value
 
 
+_PACKED = {float16: struct.Struct("<e"), float32: struct.Struct("<f")}
+
+
 def _rounded(value: Any, dtype: DType) -> float:
+    """A real number rounded once, to nearest even."""
     try:
         value = float(value)
+        if dtype is float64:
+            return value
+        if dtype is bfloat16:
+            return _rounded_bfloat16(value)
+        packed = _PACKED[dtype]
+        return packed.unpack(packed.pack(value))[0]
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-    if dtype is float64:
+        return math.inf if value > 0 else -math.inf
+
+
+def _rounded_bfloat16(value: float) -> float:
+    if not math.isfinite(value):
         return value
-    with np.errstate(over="ignore"):
-        return float(dtype.numpy.type(value))
+    _, exponent = math.frexp(value)
+    quantum = math.ldexp(1.0, max(exponent - 8, -133))
+    rounded = math.copysign(round(value / quantum) * quantum, value)
+    return rounded if abs(rounded) <= _LARGEST_BFLOAT16 else math.copysign(math.inf, value)
+
+
+_LARGEST_BFLOAT16 = float(ml_dtypes.finfo(ml_dtypes.bfloat16).max)
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
@@ -213,7 +235,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType:
-    """The dtype of the same bits as a NumPy dtype, in any byte order; DTypeError if there is none."""
+    """The dtype of the same bits as a NumPy dtype, in any byte order; DTypeError for others."""
     found = BY_NUMPY.get(dtype) or BY_NUMPY.get(dtype.newbyteorder("="))
     if found is None and dtype == np.complex128:
         return complex64
@@ -232,7 +254,7 @@ def require_dtype(dtype: Any, function: str) -> DType:
 
 
 def can_cast(from_: Any, to: DType) -> bool:
-    """True if values of ``from_`` (an array or a dtype) promote to ``to`` without a change of it."""
+    """True if an array or a dtype promotes to ``to`` without changing it."""
     return result_type(from_, require_dtype(to, "can_cast")) is to
 
 

@@ -18,7 +18,7 @@ from .array import Array, wrap
 from .devices import StreamLike, check_stream
 from .dtypes import ALL, DType, bool_, float32, int8, uint8
 from .graph import Node, make
-from .operands import array_node, broadcast_together, cast, error, filled, promote
+from .operands import array_node, broadcast_together, cast, error, filled, number_operand, promote
 
 Operand = Any
 """An array, a NumPy array or a Python number."""
@@ -141,6 +141,22 @@ def _unary(
     return _finish(function, name, _SINGLE_DOC.format(summary=summary, dtypes=dtypes))
 
 
+def _operands(name: str, a: Operand, b: Operand) -> tuple[Node, Node]:
+    """Two operands as nodes of one dtype and one shape."""
+    if type(a) is Array:
+        x = a.node
+        if type(b) is Array:
+            y = b.node
+            if x.dtype is y.dtype and x.shape == y.shape:
+                return x, y
+        elif pair := number_operand(b, x):
+            return pair
+    elif type(b) is Array and (pair := number_operand(a, b.node)):
+        return pair[1], pair[0]
+    (x, y), _ = broadcast_together(name, a, b)
+    return x, y
+
+
 def _binary(
     name: str, summary: str, rules: dict[DType, Rule], dtypes: str = ""
 ) -> Callable[..., Array]:
@@ -149,13 +165,8 @@ def _binary(
     def function(a: Operand, b: Operand, stream: StreamLike = None) -> Array:
         if stream is not None:
             check_stream(stream)
-        if type(a) is Array and type(b) is Array:
-            x, y = a.node, b.node
-            dtype = x.dtype
-            if dtype is not y.dtype or x.shape != y.shape:
-                (x, y), dtype = broadcast_together(name, a, b)
-        else:
-            (x, y), dtype = broadcast_together(name, a, b)
+        x, y = _operands(name, a, b)
+        dtype = x.dtype
         rule = rules.get(dtype)
         if rule is None:
             raise _unsupported(name, x, y)
@@ -206,14 +217,14 @@ _power = _binary(
 )  # fmt: skip
 maximum = _binary(
     "maximum",
-    "The larger of a and b, NaN if either is; complex numbers compare by real, then imaginary part.",
+    "The larger of a and b, NaN if either is; complex numbers compare by real part first.",
     by_kind(
         direct(ops.maximum), direct(ops.maximum), direct(ops.maximum), complexes.maximum
     ),
 )  # fmt: skip
 minimum = _binary(
     "minimum",
-    "The smaller of a and b, NaN if either is; complex numbers compare by real, then imaginary part.",
+    "The smaller of a and b, NaN if either is; complex numbers compare by real part first.",
     by_kind(
         direct(ops.minimum), direct(ops.minimum), direct(ops.minimum), complexes.minimum
     ),
@@ -391,11 +402,8 @@ def round(a: Operand, /, decimals: int = 0, stream: StreamLike = None) -> Array:
     node = array_node("round", a)
     if node.dtype.kind in ("bool", "unsigned", "signed"):
         return wrap(node if decimals > 0 else _round_integer(node, 10**-decimals))
-    rule = _scaled_round(10.0 ** builtins_abs(decimals), decimals > 0)
+    rule = _scaled_round(10.0 ** math.fabs(decimals), decimals > 0)
     return wrap(_on_parts(rule)(node) if node.dtype.kind == "complex" else rule(node))
-
-
-builtins_abs = math.fabs
 
 
 def _scaled_round(scale: float, grow: bool) -> Rule:

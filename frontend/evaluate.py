@@ -80,7 +80,7 @@ def data(node: Node) -> np.ndarray[Any, Any]:
 
 
 def leaf_nodes(trees: Iterable[Any]) -> list[Node]:
-    """The nodes of the arrays in nested lists, tuples and dictionaries; other leaves are skipped."""
+    """The nodes of the arrays in nested lists, tuples and dictionaries, without other leaves."""
     nodes: list[Node] = []
     stack = list(trees)[::-1]
     while stack:

@@ -16,7 +16,7 @@ from ..dialects.primitive import Shape
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, LaminaError, ShapeError
 from . import graph
 from .conversion import node_from_numpy
-from .dtypes import PROMOTED, DType, bool_, canonical_scalar, scalar_dtype, weak_dtype
+from .dtypes import PROMOTED, WEAK_FLOAT, DType, bool_, canonical_scalar, scalar_dtype, weak_dtype
 from .graph import Node, make
 
 NUMBERS = (bool, int, float, complex)
@@ -168,6 +168,31 @@ def _with_numbers(function: str, operands: list[Any], dtype: DType | None) -> DT
             nodes = [x for x in operands if isinstance(x, Node)]
             raise error(ArgumentError, function, str(problem), *nodes) from None
     return dtype if dtype is not None else bool_
+
+
+def number_operand(value: Any, node: Node) -> tuple[Node, Node] | None:
+    """A number beside an array: both as nodes of one dtype and the array's shape, array first.
+
+    The quick way of :func:`broadcast_together` for the commonest operands; None where the number is
+    of a kind, or out of a range, that needs the long way.
+    """
+    dtype = node.dtype
+    kind = type(value)
+    if kind is float:
+        if not dtype.is_inexact:
+            dtype = WEAK_FLOAT[dtype]
+    elif kind is not int or (not dtype.is_inexact and not -128 <= value <= 127):
+        return None
+    elif dtype.kind in ("bool", "unsigned"):
+        return None
+    shape = node.shape
+    number = Node(ops.constant, (), (canonical_scalar(value, dtype), dtype), (), dtype)
+    if shape:
+        ones = (1,) * len(shape)
+        number = Node(ops.reshape, (number,), (ones,), ones, dtype)
+        if shape != ones:
+            number = Node(ops.broadcast, (number,), (shape,), shape, dtype)
+    return (node if node.dtype is dtype else cast(node, dtype)), number
 
 
 def broadcast_together(function: str, *values: Any) -> tuple[list[Node], DType]:

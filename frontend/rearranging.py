@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from ..dialects import ops
@@ -126,8 +127,7 @@ def split(
         cuts = _equal_cuts(node, place, as_index("split", indices_or_sections, "the sections"))
     edges = [0, *cuts, extent]
     return [
-        wrap(slice_axis(node, place, begin, max(end - begin, 0)))
-        for begin, end in zip(edges[:-1], edges[1:], strict=True)
+        wrap(slice_axis(node, place, begin, max(end - begin, 0))) for begin, end in pairwise(edges)
     ]
 
 

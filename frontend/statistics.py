@@ -111,7 +111,7 @@ def std(
     correction: int | None = None,
     stream: StreamLike = None,
 ) -> Array:
-    """The standard deviation over axes: the square root of :func:`var`, whose arguments it takes."""
+    """The standard deviation over axes: the square root of :func:`var`, with its arguments."""
     check_stream(stream)
     node = array_node("std", a)
     result, axes = _variance("std", node, axis, ddof if correction is None else correction)
