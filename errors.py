@@ -41,6 +41,10 @@ class LeakedTraceError(LaminaError, RuntimeError):
     """An array of a finished trace was used after the compiled function had returned."""
 
 
+class DonatedArrayError(LaminaError, RuntimeError):
+    """An array was used whose memory a compiled call had taken over."""
+
+
 class VerificationError(LaminaError, ValueError):
     """A module that does not follow the rules of the ``array`` dialect."""
 
