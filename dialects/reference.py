@@ -59,15 +59,16 @@ def _rule(primitive: Primitive) -> Callable[[Rule], Rule]:
 # Rounding
 
 
+@np.errstate(all="ignore")
 def round_to(values: Array, dtype: DType) -> Array:
     """Real values rounded to nearest even in a floating dtype, once."""
     if dtype in (float16, bfloat16) and values.dtype == np.float64:
         # A detour over float32 may round twice; put the value on the dtype's grid first.
         precision, least = (11, -24) if dtype is float16 else (8, -133)
-        _, exponent = np.frexp(values)
+        is_finite = np.isfinite(values)
+        _, exponent = np.frexp(np.where(is_finite, values, 0.0))
         quantum = np.ldexp(1.0, np.maximum(exponent - precision, least))
-        on_grid = np.rint(values / quantum) * quantum
-        values = np.where(np.isfinite(values), on_grid, values)
+        values = np.where(is_finite, np.rint(values / quantum) * quantum, values)
     return values.astype(dtype.numpy)
 
 
@@ -522,7 +523,7 @@ def _scan(combine: Callable[[Array, Array], Array], identity: Callable[[Array], 
         result = np.empty_like(rows)
         total = np.full(rows.shape[1:], identity(x), rows.dtype)
         for i, row in enumerate(rows):
-            before, total = total, combine(total, row)
+            before, total = total, combine(total, row) if i else row
             result[i] = total if inclusive else before
         return _rounded(np.moveaxis(result[:: -1 if reverse else 1], 0, axis), type_.dtype)
 
