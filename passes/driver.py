@@ -8,9 +8,8 @@ imports MLIR.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable
-from typing import Any
+from weakref import WeakValueDictionary
 
 from ..dialects.program import Program, literal_bytes
 from ..errors import CodegenError
@@ -28,8 +27,8 @@ PIPELINE = "canonicalize,cse,dce,fuse,plan-buffers"
 
 Lower = Callable[[Program], LoweredProgram]
 
-_loaded: dict[str, Any] = {}
-"""Machine code in this process, by kernel key."""
+_loaded: WeakValueDictionary[str, cpu.LoadedKernel] = WeakValueDictionary()
+"""The machine code that executables of this process hold, by kernel key."""
 
 
 def executable_for(program: Program, pipeline: str = PIPELINE) -> Executable:
@@ -131,19 +130,18 @@ def _is_kept(key: str) -> bool:
 def _compile(kernel: Kernel | Contraction, key: str) -> None:
     def create() -> dict[str, bytes]:
         image = cpu.compile_llvm_ir(llvm_ir(kernel), ENTRY)
-        return {"image": image.code, "entry": json.dumps(image.entry).encode()}
+        return {"image": image.pack()}
 
     default_cache().get_or_create("kernel", bytes.fromhex(key), create)
 
 
-def _load(key: str) -> Any:
+def _load(key: str) -> cpu.LoadedKernel:
     known = _loaded.get(key)
     if known is None:
         parts = default_cache().get("kernel", bytes.fromhex(key))
         if parts is None:
             raise CodegenError(f"the machine code of kernel {key[:16]} is gone from the cache")
-        image = cpu.Image(parts["image"], json.loads(parts["entry"]))
-        known = _loaded[key] = cpu.load(image)
+        known = _loaded[key] = cpu.load(cpu.Image.unpack(parts["image"]))
     return known
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mlir import ir
@@ -15,8 +16,10 @@ from .emitter import Emitter, Value
 from .kernel import STRIDED, UNIT, ZERO, Item, Kernel
 from .memory import Memory
 from .reducers import Reducer, reducer_of
-from .schedule import COLUMN_TILE, argument_names, pass_depths
+from .schedule import COLUMN_TILE, TILE_ROWS, argument_names, pass_depths
 
+ROWS_AT_ONCE, LIGHT_ITEMS = 4, 6
+"""Rows that a column reduction of few ops adds up before it stores its accumulators."""
 BLOCK_STEPS = 32
 """Vector steps of a float sum that are added up before they join the running total."""
 
@@ -144,11 +147,44 @@ class _Emission:
     # Lanes along the last inner axis
 
     def _inner_unit(self, unit: Value) -> None:
+        if self.kernel.tiled:
+            self._tiled_unit(unit)
+            return
         chunk_number = None
         if self.kernel.chunked:
             chunk_number = self.e.remui(unit, self.chunks)
             unit = self.e.divui(unit, self.chunks)
-        bases = self._bases(self._delinearize(unit, self.outer), chunk_number)
+        self._inner_point(self._delinearize(unit, self.outer), chunk_number)
+
+    def _tiled_unit(self, unit: Value) -> None:
+        """A tile: a vector of columns at a time, down a block of rows."""
+        rows = self.e.index(TILE_ROWS)
+        chunk_number = self.e.remui(unit, self.chunks)
+        rest = self.e.divui(unit, self.chunks)
+        blocks = self._ceil_divide(self.outer[-1], rows)
+        first = self.e.muli(self.e.remui(rest, blocks), rows)
+        last = self.e.minui(self.e.addi(first, rows), self.outer[-1])
+        others = self._delinearize(self.e.divui(rest, blocks), self.outer[:-1])
+        bases = self._bases(others, chunk_number)
+        low, high = self._chunk_bounds(chunk_number)
+        outer, inner = self.kernel.outer_rank - 1, self.kernel.inner_rank - 1
+
+        def position(row: Value, column: Value, k: int) -> Value:
+            base = self._advance(bases[k], row, self._stride(k, "o", outer))
+            return self._advance(base, column, self._stride(k, "i", inner))
+
+        def down(column: Value, mask: Value | None, _: list[Value]) -> list[Value]:
+            def step(row: Value, _: list[Value]) -> list[Value]:
+                point = _Point(partial(position, row, column), mask)
+                return self._step(0, point, column, [], {})
+
+            return self._for(first, last, self.one, [], step)
+
+        self.e.lanes = self.kernel.lanes
+        self._strip(low, high, [], {}, down)
+
+    def _inner_point(self, coordinates: Sequence[Value], chunk_number: Value | None) -> None:
+        bases = self._bases(coordinates, chunk_number)
         bounds = self._chunk_bounds(chunk_number)
         unit_point = _Point(lambda k: bases[k], None)
         self._unit_values(unit_point, 0)
@@ -320,8 +356,8 @@ class _Emission:
 
         def block(start: Value, carried: list[Value]) -> list[Value]:
             end = self.e.minui(self.e.addi(start, width), high)
-            partial = self._for(start, end, self.step, fresh, lambda i, c: step(i, None, c))
-            old, new = self._unpack(keys, carried), self._unpack(keys, partial)
+            inner = self._for(start, end, self.step, fresh, lambda i, c: step(i, None, c))
+            old, new = self._unpack(keys, carried), self._unpack(keys, inner)
             return [
                 part
                 for key, n in keys.items()
@@ -384,7 +420,7 @@ class _Emission:
         for number in range(self.passes):
             self._outer_pass(number, bases, bounds, (first, last))
         if any(not self._is_full(k) for _, k in self.kernel.stores):
-            self._columns(bases, (first, last), self._store_units)
+            self._columns([bases], (first, last), self._store_units)
 
     def _outer_pass(
         self,
@@ -397,63 +433,113 @@ class _Emission:
         keys = self._keys(running)
         self.e.lanes = self.kernel.lanes
 
-        def clear(_: _Point, index: Value) -> None:
+        def clear(_: list[_Point], index: Value) -> None:
             for key, n in keys.items():
                 for tile, part in zip(self.tiles[key], self.reducers[n].identity(), strict=True):
                     self.memory.store_row(part, tile, index)
 
         if keys:
-            self._columns(bases, columns, clear)
+            self._columns([bases], columns, clear)
+
+        def at(axis: int, moved: list[Value], index: Value) -> list[Value]:
+            return [
+                self._advance(base, index, self._stride(k, "i", axis))
+                for k, base in enumerate(moved)
+            ]
 
         def nest(axis: int, moved: list[Value], low: Value, high: Value) -> None:
+            if axis == self.kernel.inner_rank - 1:
+                self._rows(number, lambda row: at(axis, moved, row), (low, high), columns, keys)
+                return
             loop = scf.ForOp(low, high, self.one, [])
             with ir.InsertionPoint(loop.body):
-                here = [
-                    self._advance(base, loop.induction_variable, self._stride(k, "i", axis))
-                    for k, base in enumerate(moved)
-                ]
-                if axis == self.kernel.inner_rank - 1:
-                    self._columns(here, columns, lambda p, i: self._column_step(number, p, i, keys))
-                else:
-                    nest(axis + 1, here, self.zero, self.inner[axis + 1])
+                here = at(axis, moved, loop.induction_variable)
+                nest(axis + 1, here, self.zero, self.inner[axis + 1])
                 scf.YieldOp([])
 
         nest(0, bases, *bounds)
 
+    def _rows(
+        self,
+        number: int,
+        bases_at: Callable[[Value], list[Value]],
+        bounds: tuple[Value, Value],
+        columns: tuple[Value, Value],
+        keys: dict[Any, int],
+    ) -> None:
+        """Every row of a tile; light reductions take several rows at a time."""
+        low, high = bounds
+        count = ROWS_AT_ONCE if self._is_light() else 1
+        step = self.e.index(count)
+
+        def visit(bases: list[list[Value]]) -> None:
+            self._columns(
+                bases, columns, lambda points, i: self._column_step(number, points, i, keys)
+            )
+
+        if count > 1:
+            whole = self.e.subi(high, self.e.remui(self.e.subi(high, low), step))
+
+            def several(row: Value, _: list[Value]) -> list[Value]:
+                rows = [self.e.addi(row, self.e.index(i)) for i in range(count)]
+                visit([bases_at(each) for each in rows])
+                return []
+
+            self._for(low, whole, step, [], several)
+            low = whole
+
+        def single(row: Value, _: list[Value]) -> list[Value]:
+            visit([bases_at(row)])
+            return []
+
+        self._for(low, high, self.one, [], single)
+
+    def _is_light(self) -> bool:
+        """True if a row costs so little that the traffic of its accumulators counts."""
+        is_stored = any(self._is_full(k) for _, k in self.kernel.stores)
+        is_scan = any(self._is_scan(n) for n in self.reducers)
+        return not is_stored and not is_scan and len(self.kernel.items) <= LIGHT_ITEMS
+
     def _columns(
         self,
-        bases: list[Value],
+        bases: list[list[Value]],
         columns: tuple[Value, Value],
-        visit: Callable[[_Point, Value], None],
+        visit: Callable[[list[_Point], Value], None],
     ) -> None:
-        """Visits the columns of a tile, a vector at a time, the last one masked."""
+        """Visits the columns of a tile, a vector at a time, the last one masked.
+
+        There is a point for each of the rows whose bases are given.
+        """
         first, last = columns
         axis = self.kernel.outer_rank - 1
         self.e.lanes = self.kernel.lanes
 
         def step(column: Value, mask: Value | None, _: list[Value]) -> list[Value]:
-            point = _Point(
-                lambda k: self._advance(bases[k], column, self._stride(k, "o", axis)), mask
-            )
-            visit(point, self.e.subi(column, first))
+            points = [_Point(partial(position, row, column), mask) for row in bases]
+            visit(points, self.e.subi(column, first))
             return []
+
+        def position(row: list[Value], column: Value, k: int) -> Value:
+            return self._advance(row[k], column, self._stride(k, "o", axis))
 
         self._strip(first, last, [], {}, step)
 
     def _column_step(
-        self, number: int, point: _Point, index: Value, keys: dict[Any, int]
+        self, number: int, points: list[_Point], index: Value, keys: dict[Any, int]
     ) -> None:
         loaded = {key: self._load_tile(key, n, index) for key, n in keys.items()}
-        for n in self._needed(number):
-            if n not in point.values:
-                self._compute(point, n, loaded, index)
-        for key, n in keys.items():
-            reducer = self.reducers[n]
-            if not self._is_scan(n):
-                loaded[key] = reducer.combine(loaded[key], self._operands(point, n))
+        for point in points:
+            for n in self._needed(number):
+                if n not in point.values:
+                    self._compute(point, n, loaded, index)
+            for key, n in keys.items():
+                if not self._is_scan(n):
+                    operands = self._operands(point, n)
+                    loaded[key] = self.reducers[n].combine(loaded[key], operands)
+            self._store_pass(point, number)
+        for key in keys:
             for tile, part in zip(self.tiles[key], loaded[key], strict=True):
                 self.memory.store_row(part, tile, index)
-        self._store_pass(point, number)
 
     def _load_tile(self, key: Any, number: int, index: Value) -> list[Value]:
         elements = self.reducers[number].elements
@@ -462,7 +548,8 @@ class _Emission:
             for tile, element in zip(self.tiles[key], elements, strict=True)
         ]
 
-    def _store_units(self, point: _Point, index: Value) -> None:
+    def _store_units(self, points: list[_Point], index: Value) -> None:
+        (point,) = points
         for n in self._closure([i for i, k in self.kernel.stores if not self._is_full(k)], None):
             self._compute(point, n, {}, index)
         for item, operand in self.kernel.stores:

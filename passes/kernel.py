@@ -71,6 +71,8 @@ class Kernel:
         mode: where the lanes lie.
         lanes: elements of a vector; 1 walks the inner axis in order, for scans.
         chunked: a unit covers a chunk of the first inner axis rather than the whole of it.
+        tiled: units go through the last outer axis in blocks of rows within a chunk, so that a
+            transposed operand's cache lines are used whole.
         operands: what is read and written.
         items: the body.
         stores: pairs of item number and operand number.
@@ -80,6 +82,7 @@ class Kernel:
     mode: Mode
     lanes: int
     chunked: bool
+    tiled: bool
     operands: tuple[Operand, ...]
     items: tuple[Item, ...]
     stores: tuple[tuple[int, int], ...]
@@ -102,7 +105,7 @@ class Kernel:
             for o in self.operands
         )
         items = tuple((i.name, i.operands, i.dtype, i.level, i.attributes) for i in self.items)
-        whole = (self.mode, self.lanes, self.chunked, operands, items, self.stores, self.saved)
+        whole = (self.mode, self.lanes, self.chunked, self.tiled, operands, items, self.stores, self.saved)
         return encode(("map", *whole))
 
     def digest(self) -> bytes:

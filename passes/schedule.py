@@ -38,6 +38,8 @@ ROW_SPLIT, ROW_CHUNK = 65536, 16384
 """Rows longer than the first are reduced in chunks of the second (elements)."""
 COLUMN_SPLIT, COLUMN_CHUNK, COLUMN_TILE = 512, 128, 512
 """Columns longer than the first are reduced in slabs of the second; a unit has a tile of columns."""
+TILE_ROWS, TILE_CHUNK = 16, 512
+"""Rows and columns (elements) of the tiles in which transposed operands are walked."""
 FEW_UNITS = 16
 SAVED_BYTES = 256 * 1024
 """The largest row of scratch memory that a unit keeps between passes."""
@@ -73,10 +75,11 @@ def schedule_body(body: Body, scratch: list[int]) -> Schedule:
     mode = _mode(body, walks, outer, inner)
     if not inner:
         inner = [_Axis(1, (0,) * len(walks))]
-    chunk = _chunk(body, mode, outer, inner)
+    tiled = _is_tiled(body, walks, outer, inner)
+    chunk = min(TILE_CHUNK, inner[0].extent) if tiled else _chunk(body, mode, outer, inner)
     if chunk < inner[0].extent and body.axes:
         return _split(body, mode, outer, inner, chunk, scratch)
-    launch = _launch(body, walks, mode, outer, inner, chunk, 0)
+    launch = _launch(body, walks, mode, outer, inner, chunk, 0, tiled)
     return Schedule((launch,), tuple(scratch))
 
 
@@ -150,6 +153,18 @@ def _mode(body: Body, walks: list[Walk], outer: list[_Axis], inner: list[_Axis])
     return "inner" if nearer_inner else "outer"
 
 
+def _is_tiled(body: Body, walks: list[Walk], outer: list[_Axis], inner: list[_Axis]) -> bool:
+    """True if an elementwise kernel reads an operand across its rows."""
+    if body.axes or not outer or outer[-1].extent < TILE_ROWS:
+        return False
+    return any(
+        walk.address is not None
+        and abs(outer[-1].strides[i]) == 1
+        and abs(inner[-1].strides[i]) > 1
+        for i, walk in enumerate(walks[: len(body.reads)])
+    )
+
+
 def _is_scan(body: Body) -> bool:
     return any(item.name in _SCANS for item in body.items)
 
@@ -197,6 +212,7 @@ def _launch(
     inner: list[_Axis],
     chunk: int,
     chunk_stride: int,
+    tiled: bool = False,
 ) -> KernelLaunch:
     """One kernel with its arguments; ``chunk_stride`` is where stores of partial results go."""
     lanes = _lanes(body, mode)
@@ -212,11 +228,13 @@ def _launch(
     )  # fmt: skip
     stores = tuple((item, len(body.reads) + i) for i, (item, _) in enumerate(body.stores))
     saved = _saved(body, mode, lanes, inner)
-    kernel = Kernel(mode, lanes, chunked, operands, tuple(body.items), stores, saved)
+    kernel = Kernel(mode, lanes, chunked, tiled, operands, tuple(body.items), stores, saved)
     arguments = _arguments(kernel, walks, outer, inner, chunk, chunk_stride)
     units = prod(axis.extent for axis in outer)
     if mode == "outer":
         units = units // outer[-1].extent * -(-outer[-1].extent // COLUMN_TILE)
+    if tiled:
+        units = units // outer[-1].extent * -(-outer[-1].extent // TILE_ROWS)
     if chunked:
         units *= -(-inner[0].extent // chunk)
     grain = units

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import ops
 from ...dialects.primitive import TABLE
 from ...dialects.program import is_lifted
-from .rewriter import LOOK_THROUGH, Rewriter, dtype_of, is_negative_zero, is_splat, pattern, splat_of
+from .rewriter import (
+    LOOK_THROUGH,
+    Rewriter,
+    dtype_of,
+    is_negative_zero,
+    is_splat,
+    pattern,
+    splat_of,
+)
 
 if TYPE_CHECKING:
     from .dataflow import Op
@@ -206,7 +214,7 @@ def subtract(op: Op, rewriter: Rewriter) -> Op | None:
 
 @pattern(ops.multiply)
 def multiply(op: Op, rewriter: Rewriter) -> Op | None:
-    """``x * 1`` is ``x``, ``-x * -y`` is ``x * y``; for integers ``x * 0`` is 0, ``x * -1`` is -x."""
+    """``x * 1`` is ``x``, ``-x * -y`` is ``x * y``; for integers ``x * 0`` is 0, ``x * -1`` -x."""
     lhs, rhs = op.operands
     if _is_complex(op):
         return None
@@ -235,9 +243,8 @@ def divide(op: Op, rewriter: Rewriter) -> Op | None:
     constant = splat_of(rhs)
     if constant is not None:
         value = constant.attributes[0]
-        # Both quotient and product round one exact value. The range keeps the inverse normal in
-        # f16 too.
-        if math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5 and 2**-14 <= abs(value) <= 2**14:
+        # Both quotient and product round one exact value.
+        if value in (-1, 0.5, 2):
             return rewriter.create(ops.multiply, [lhs, rewriter.splat(1 / value, rhs.type)])
     return None
 

@@ -8,6 +8,7 @@ changed. Untouched ops stay the MLIR ops they were, with their order, locations 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from mlir import ir
 
@@ -27,7 +28,7 @@ class Op:
         operands: the operands, one entry a use. For ops that are not primitives: what they used
             when they were read.
         attributes: the attribute values, in the primitive's order.
-        type: the value's type; None if it is no array.
+        type: the value's type; None if it is no array, as no operand of a primitive is.
         literal: the slot of a lifted constant, whose value passes must not look at; else None.
         users: the ops that use the value, with the number of times.
         block: the block the op stands in; None for block arguments.
@@ -36,9 +37,9 @@ class Op:
     """
 
     __slots__ = (
-        "_handle", "_index", "_operation", "_point", "attributes", "block", "definition", "is_alive",
-        "is_queued", "is_settled", "literal", "location", "next", "operands", "previous", "primitive",
-        "replacement", "results", "type", "users",
+        "_handle", "_index", "_operation", "_point", "attributes", "block", "definition",
+        "is_alive", "is_queued", "is_settled", "literal", "location", "next", "operands",
+        "previous", "primitive", "replacement", "results", "type", "users",
     )  # fmt: skip
 
     def __init__(
@@ -46,13 +47,13 @@ class Op:
         primitive: Primitive | None,
         operands: list[Op],
         attributes: Attributes,
-        type_: TensorType | None,
+        type_: TensorType | Any,
         block: Block | None,
     ) -> None:
         self.primitive = primitive
         self.operands = operands
         self.attributes = attributes
-        self.type = type_
+        self.type: TensorType = type_
         self.block = block
         self.users: dict[Op, int] = {}
         self.literal: int | None = None
@@ -233,7 +234,7 @@ class Dataflow:
         Its type is what the primitive's rule says; the rule's errors are raised.
         """
         types = tuple([operand.type for operand in operands])
-        type_ = primitive.rule(types, attributes)  # type: ignore[arg-type]
+        type_ = primitive.rule(types, attributes)
         op = Op(primitive, list(operands), attributes, type_, before.block)
         op.location = location or self.location_of(before)
         for operand in operands:
@@ -264,7 +265,8 @@ class Dataflow:
 
     def erase(self, op: Op) -> Iterable[Op]:
         """Removes an op without users; gives the values it used, now with fewer users."""
-        assert op.is_alive and not op.users
+        assert op.is_alive, op
+        assert not op.users, op
         op.is_alive = False
         assert op.block is not None
         op.block.remove(op)
@@ -333,19 +335,20 @@ class Dataflow:
 
 
 def _write_op(op: Op) -> None:
-    assert op.primitive is not None and op.type is not None and op._point is not None
+    assert op.primitive is not None
     attributes = encoding.encode_attributes(op.primitive, op.attributes)
     if op.literal is not None:
         attributes[LITERAL] = encoding.encode_attribute("int", op.literal)
-    op._operation = ir.Operation.create(
+    created = ir.Operation.create(
         op_name(op.primitive),
         results=[encoding.tensor_type(op.type)],
-        operands=[operand._handle for operand in op.operands],  # type: ignore[misc]
+        operands=[operand._handle for operand in op.operands],
         attributes=attributes,
         loc=op.location,
         ip=ir.InsertionPoint(op._point),
     )
-    op._handle = op._operation.result
+    op._operation = created
+    op._handle = created.result
 
 
 def _resolve(op: Op) -> Op:

@@ -36,15 +36,18 @@ INTEGER_ONLY = (ops.floor_divide, ops.remainder, ops.power)
 @pattern(*EXACT, *ROUNDED, *INTEGER_ONLY)
 def fold_constants(op: Op, rewriter: Rewriter) -> Op | None:
     """An elementwise op on constants is a constant."""
-    assert op.primitive is not None and op.type is not None
-    constants = [splat_of(operand) for operand in op.operands]
-    if None in constants:
-        return None
+    assert op.primitive is not None
+    constants: list[Op] = []
+    for operand in op.operands:
+        constant = splat_of(operand)
+        if constant is None:
+            return None
+        constants.append(constant)
     dtypes = [dtype_of(operand) for operand in op.operands]
     if not _is_exact(op, dtypes):
         return None
     operands = [
-        np.asarray(constant.attributes[0]).astype(dtype.numpy)  # type: ignore[union-attr]
+        np.asarray(constant.attributes[0]).astype(dtype.numpy)
         for constant, dtype in zip(constants, dtypes, strict=True)
     ]
     scalar = TensorType((), dtype_of(op))

@@ -33,9 +33,10 @@ def view_of_elementwise(op: Op, rewriter: Rewriter) -> Op | None:
     tree = _tree_above(op, rewriter)
     if tree is None:
         return None
+    assert op.primitive is not None
     viewed: dict[Op, Op] = {}
     for node in reversed(tree):
-        assert node.primitive is not None and op.primitive is not None
+        assert node.primitive is not None
         for operand in node.operands:
             if operand not in viewed:
                 viewed[operand] = rewriter.create(op.primitive, [operand], op.attributes)
@@ -128,9 +129,9 @@ def _has_strides(op: Op, target: Shape) -> bool:
         if len(chain) > LOOK_THROUGH:
             return False
         (op,) = op.operands
-    seen: views.View | None = views.dense(shape_of(op))
+    seen = views.dense(shape_of(op))
     for link in reversed(chain):
-        assert link.primitive is not None and seen is not None
+        assert link.primitive is not None
         seen = views.apply(link.primitive, seen, link.attributes)
         if seen is None:
             return False

@@ -93,7 +93,6 @@ class Rewriter:
 
     def expand(self, operand: Op, shape: Shape) -> Op:
         """A value of one element repeated to a shape."""
-        assert operand.type is not None
         ones = (1,) * len(shape)
         if operand.type.shape != ones:
             operand = self.create(ops.reshape, [operand], (ones,))
@@ -111,9 +110,9 @@ class Rewriter:
         worklist, wide = self._worklist, self._wide
         while (worklist or wide) and self._rewrites:
             op = worklist.pop() if worklist else wide.pop()
-            op.is_queued = False
-            if not op.is_alive:
+            if not op.is_queued or not op.is_alive:
                 continue
+            op.is_queued = False
             if not op.users:
                 self._erase(op)
                 continue
@@ -127,9 +126,10 @@ class Rewriter:
                     break
 
     def _push(self, op: Op) -> None:
-        if op.primitive is not None and not op.is_queued:
+        """Puts an op on top, where it is looked at next; its older entries are skipped."""
+        if op.primitive is not None:
             op.is_queued = True
-            # An op with many operands waits for all of them, rather than being looked at after each.
+            # An op with many operands waits for them, rather than being looked at after each.
             (self._worklist if len(op.operands) <= WIDE else self._wide).append(op)
 
     def _replace(self, op: Op, replacement: Op) -> None:
@@ -141,12 +141,17 @@ class Rewriter:
         self._erase(op)
 
     def _erase(self, op: Op) -> None:
-        """Erases an op without users, and looks again at what it alone kept apart."""
-        for operand in self.flow.erase(op):
-            if not operand.users:
-                self._push(operand)
-            elif operand.single_user is not None:
-                self._push(operand.single_user)
+        """Erases an op and what only it used, and looks again at the users it alone kept apart."""
+        dead = [op]
+        while dead:
+            current = dead.pop()
+            if not current.is_alive:
+                continue
+            for operand in self.flow.erase(current):
+                if operand.single_user is not None:
+                    self._push(operand.single_user)
+                elif not operand.users and operand.primitive is not None:
+                    dead.append(operand)
 
 
 # What patterns ask
@@ -182,11 +187,9 @@ def is_negative_zero(value: Any) -> bool:
 
 def dtype_of(op: Op) -> DType:
     """The dtype of an array value."""
-    assert op.type is not None
     return op.type.dtype
 
 
 def shape_of(op: Op) -> Shape:
     """The shape of an array value."""
-    assert op.type is not None
     return op.type.shape
