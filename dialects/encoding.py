@@ -109,9 +109,7 @@ def encode_scalar(value: Any, dtype: DType) -> ir.Attribute:
     return ir.IntegerAttr.get(element_type(dtype), word)
 
 
-def encode_attributes(
-    primitive: Primitive, attributes: Attributes
-) -> dict[str, ir.Attribute]:
+def encode_attributes(primitive: Primitive, attributes: Attributes) -> dict[str, ir.Attribute]:
     """The attributes of a primitive, by name."""
     encoded: dict[str, ir.Attribute] = {}
     for (name, kind), value in zip(primitive.attributes, attributes, strict=True):
@@ -122,9 +120,7 @@ def encode_attributes(
     return encoded
 
 
-def decode_attributes(
-    primitive: Primitive, attributes: ir.OpAttributeMap
-) -> Attributes:
+def decode_attributes(primitive: Primitive, attributes: ir.OpAttributeMap) -> Attributes:
     """The attribute values of a primitive, in its order.
 
     Raises:
@@ -146,9 +142,7 @@ def decode_attributes(
             _decoded_attributes[attribute] = known
         values.append(known)
     if scalar is not None:
-        values[scalar] = decode_scalar(
-            values[scalar], values[_dtype_position(primitive)]
-        )
+        values[scalar] = decode_scalar(values[scalar], values[_dtype_position(primitive)])
     return tuple(values)
 
 
@@ -160,9 +154,7 @@ def _decode_attribute(name: str, kind: str, attribute: ir.Attribute) -> Any:
         return tuple(attribute)
     if kind == "bool" and isinstance(attribute, ir.BoolAttr):
         return attribute.value
-    if kind == "int" and _is_number(
-        attribute, ir.IntegerAttr, ir.IntegerType.get_signless(64)
-    ):
+    if kind == "int" and _is_number(attribute, ir.IntegerAttr, ir.IntegerType.get_signless(64)):
         return attribute.value
     if kind == "dtype" and isinstance(attribute, ir.TypeAttr):
         dtype = BY_MLIR.get(str(attribute.value))
@@ -200,9 +192,7 @@ def _is_number(attribute: Any, class_: type[Any], type_: ir.Type) -> bool:
 
 
 def _dtype_position(primitive: Primitive) -> int:
-    return next(
-        i for i, (_, kind) in enumerate(primitive.attributes) if kind == "dtype"
-    )
+    return next(i for i, (_, kind) in enumerate(primitive.attributes) if kind == "dtype")
 
 
 def encode_location(place: Place | None) -> ir.Location:
@@ -212,9 +202,7 @@ def encode_location(place: Place | None) -> ir.Location:
     known = _locations.get(place)
     if known is None:
         file, line, function = place
-        known = _locations[place] = ir.Location.name(
-            function, ir.Location.file(file, line, 0)
-        )
+        known = _locations[place] = ir.Location.name(function, ir.Location.file(file, line, 0))
     return known
 
 

@@ -16,7 +16,7 @@ from mlir._mlir_libs import _mlir
 from ..errors import VerificationError
 from . import encoding, irdl, ops
 from .primitive import TABLE, Attributes, Primitive
-from .program import Instruction, Program, is_lifted
+from .program import Instruction, Program, encode, is_lifted
 
 LITERAL = "literal"
 """The attribute of an ``array.constant`` that is an operand of the machine code: its slot in the
@@ -82,9 +82,7 @@ def diagnostics(error: ir.MLIRError) -> str:
     """The diagnostics of an MLIR error, one a line, as ``file:line:column: message``."""
     lines: list[str] = []
     for diagnostic in error.error_diagnostics:
-        lines.append(
-            f"{encoding.describe_location(diagnostic.location)}: {diagnostic.message}"
-        )
+        lines.append(f"{encoding.describe_location(diagnostic.location)}: {diagnostic.message}")
         lines += [
             f"{encoding.describe_location(note.location)}: note: {note.message}"
             for note in diagnostic.notes
@@ -116,9 +114,7 @@ def build_function(
     """Appends the function that computes a program to a module and returns it."""
     with session(), ir.InsertionPoint(module.body):
         inputs = [encoding.tensor_type(type_) for type_ in program.inputs]
-        outputs = [
-            encoding.tensor_type(program.type_of(value)) for value in program.outputs
-        ]
+        outputs = [encoding.tensor_type(program.type_of(value)) for value in program.outputs]
         attributes: dict[str, Any] = {
             "sym_name": ir.StringAttr.get(name),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, outputs)),
@@ -127,9 +123,7 @@ def build_function(
             attributes["sym_visibility"] = ir.StringAttr.get(visibility)
         function = ir.Operation.create("func.func", attributes=attributes, regions=1)
         unknown = ir.Location.unknown()
-        block = ir.Block.create_at_start(
-            function.regions[0], inputs, [unknown] * len(inputs)
-        )
+        block = ir.Block.create_at_start(function.regions[0], inputs, [unknown] * len(inputs))
         _build_body(block, program)
         return function
 
@@ -184,9 +178,7 @@ def from_mlir(function: ir.Operation) -> Program:
         numbers: dict[ir.Value, int] = {}
         for argument in block.arguments:
             numbers[argument] = len(numbers)
-        inputs = tuple(
-            encoding.decode_type(argument.type) for argument in block.arguments
-        )
+        inputs = tuple(encoding.decode_type(argument.type) for argument in block.arguments)
         instructions: list[Instruction] = []
         locations: list[encoding.Place | None] = []
         outputs: tuple[int, ...] = ()
@@ -207,3 +199,20 @@ def from_mlir(function: ir.Operation) -> Program:
             locations.append(encoding.decode_location(op.location))
             numbers[result] = len(numbers)
         return Program(inputs, instructions, outputs, locations)
+
+
+def literal_slots(function: ir.Operation) -> dict[bytes, int]:
+    """The slots of a function's lifted constants, by ``encode(attributes)`` of the instruction.
+
+    Passes may have dropped or moved some, so that :meth:`Program.literals` of the function numbers
+    them differently.
+    """
+    slots: dict[bytes, int] = {}
+    with session():
+        for block in function.regions[0].blocks:
+            for view in block.operations:
+                op = view.operation
+                if op.name == _OP_NAMES[ops.constant] and LITERAL in op.attributes:
+                    attributes = encoding.decode_attributes(ops.constant, op.attributes)
+                    slots[encode(attributes)] = op.attributes[LITERAL].value
+    return slots
