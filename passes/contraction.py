@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ..dialects import ops
-from ..dialects.program import Program
-from ..errors import PassError
+from ..dialects.program import Instruction, Program, without_dead_code
+from ..errors import CodegenError, PassError
 from . import views
 from .kernel import Address, Contraction, KernelLaunch, Schedule
+from .schedule import schedule_blocks
 from .views import View
 
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 1024
@@ -65,8 +66,11 @@ def matrix_of(view: View) -> Matrix | None:
 
 
 def schedule(program: Program) -> Schedule:
-    """The launch of a body that holds one ``matmul`` of views of its inputs."""
-    (product,) = [i for i in program.instructions if i.primitive is ops.matmul]
+    """The launch of a body that holds one ``matmul`` of views of its inputs, and its epilogue."""
+    number = next(
+        i for i, entry in enumerate(program.instructions) if entry.primitive is ops.matmul
+    )
+    product = program.instructions[number]
     shape, dtype = product.type
     rows, columns = shape[-2:]
     batch = prod(shape[:-2])
@@ -76,27 +80,67 @@ def schedule(program: Program) -> Schedule:
     matrices: list[Matrix] = []
     addresses: list[Address] = []
     for operand in product.operands:
-        number, view = _read(program, operand)
+        source, view = _read(program, operand)
         matrix = matrix_of(view)
         if matrix is None:
             raise PassError(f"matmul cannot read {view}")
         matrices.append(matrix)
-        addresses.append(Address("input", number, matrix.offset * dtype.size))
+        addresses.append(Address("input", source, matrix.offset * dtype.size))
     if max(rows, columns, depth, *(matrix.step for matrix in matrices)) > BLAS_LIMIT:
-        raise PassError(f"matmul of {shape} is beyond the sizes of a 32-bit BLAS")
-    block_rows, block_columns = min(BLOCK_ROWS, rows), min(BLOCK_COLUMNS, columns)
-    if rows < BLOCK_ROWS:
-        block_columns = min(columns, 512)
+        raise CodegenError(f"matmul of {shape} is beyond the sizes of a 32-bit BLAS")
+    block_rows = min(BLOCK_ROWS, rows)
+    block_columns = min(columns, BLOCK_COLUMNS if rows >= BLOCK_ROWS else BLOCK_COLUMNS // 2)
+    target, scratch = _target(program, len(program.inputs) + number)
+    kernel = Contraction(dtype, (matrices[0].transposed, matrices[1].transposed))
+    extra: tuple[Address | int, ...] = ()
+    if program.outputs != (len(program.inputs) + number,):
+        epilogue, extra = schedule_blocks(_epilogue(program, number), block_columns)
+        extra = tuple(target if word == _product_address(program) else word for word in extra)
+        kernel = replace(kernel, epilogue=epilogue)
     name = "cblas_sgemm" if dtype.size == 4 else "cblas_dgemm"
     arguments = (
-        Address("library", 0, name=name), *addresses, Address("output", 0),
+        Address("library", 0, name=name), *addresses, target,
         rows, columns, depth, *(matrix.step for matrix in matrices),
-        *(matrix.batch for matrix in matrices), block_rows, block_columns,
+        *(matrix.batch for matrix in matrices), block_rows, block_columns, *extra,
     )  # fmt: skip
     units = batch * -(-rows // block_rows) * -(-columns // block_columns)
-    work = batch * rows * columns * max(depth, 1)
-    kernel = Contraction(dtype, (matrices[0].transposed, matrices[1].transposed))
-    return Schedule((KernelLaunch(kernel, arguments, units, 1 if work > SERIAL_WORK else units),))
+    grain = 1 if batch * rows * columns * max(depth, 1) > SERIAL_WORK else units
+    return Schedule((KernelLaunch(kernel, arguments, units, grain),), scratch)
+
+
+def _product_address(program: Program) -> Address:
+    """What stands for the product among an epilogue's inputs."""
+    return Address("input", len(program.inputs))
+
+
+def _target(program: Program, product: int) -> tuple[Address, tuple[int, ...]]:
+    """Where the product goes: an output, one that the epilogue overwrites in place, or scratch."""
+    type_ = program.type_of(product)
+    for number, value in enumerate(program.outputs):
+        if value == product:
+            return Address("output", number), ()
+    for number, value in enumerate(program.outputs):
+        if program.type_of(value) == type_:
+            return Address("output", number), ()
+    return Address("scratch", 0), (type_.nbytes,)
+
+
+def _epilogue(program: Program, number: int) -> Program:
+    """The body without its product, which becomes a further input."""
+    first = len(program.inputs)
+    product = program.instructions[number]
+    numbers = list(range(first))
+    instructions: list[Instruction] = []
+    for i, instruction in enumerate(program.instructions):
+        if i == number:
+            numbers.append(first)
+            continue
+        numbers.append(first + 1 + len(instructions))
+        operands = tuple(numbers[operand] for operand in instruction.operands)
+        instructions.append(instruction._replace(operands=operands))
+    outputs = tuple(numbers[value] for value in program.outputs)
+    inputs = (*program.inputs, product.type)
+    return without_dead_code(Program(inputs, instructions, outputs))
 
 
 def _read(program: Program, value: int) -> tuple[int, View]:

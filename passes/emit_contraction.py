@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import func, scf
 
+from . import emit_kernel
 from .contraction import ARGUMENTS
 from .emitter import Emitter, Value
 from .kernel import Contraction
@@ -12,14 +13,20 @@ from .kernel import Contraction
 ROW_MAJOR, NO_TRANSPOSE, TRANSPOSE = 101, 111, 112
 """CBLAS's enumerations."""
 POINTERS = 4
+EPILOGUE_SUFFIX = "_epilogue"
 
 
 def emit(kernel: Contraction, name: str) -> None:
     """Emits ``func.func @name(begin, end, arguments...)`` at the insertion point."""
-    emission = _Emission(kernel)
+    epilogue_types: list[ir.Type] = []
+    if kernel.epilogue is not None:
+        emit_kernel.emit(kernel.epilogue, name + EPILOGUE_SUFFIX, "private")
+        epilogue_types = emit_kernel.argument_types(kernel.epilogue)
+    emission = _Emission(kernel, name + EPILOGUE_SUFFIX)
     pointer = ir.Type.parse("!llvm.ptr")
     index = emission.e.index_type
     types = [index, index] + [pointer] * POINTERS + [index] * (len(ARGUMENTS) - POINTERS)
+    types += epilogue_types
     function = func.FuncOp(name, ir.FunctionType.get(types, []))
     block = function.add_entry_block()
     with ir.InsertionPoint(block):
@@ -28,15 +35,18 @@ def emit(kernel: Contraction, name: str) -> None:
 
 
 class _Emission:
-    def __init__(self, kernel: Contraction) -> None:
+    def __init__(self, kernel: Contraction, epilogue: str) -> None:
         self.kernel = kernel
+        self.epilogue = epilogue
         self.e = Emitter()
         self.pointer = ir.Type.parse("!llvm.ptr")
         self.element = "f32" if kernel.dtype.size == 4 else "f64"
 
     def function(self, arguments: list[Value]) -> None:
         """The loop over blocks."""
-        self.words = dict(zip(ARGUMENTS, arguments[2:], strict=True))
+        count = 2 + len(ARGUMENTS)
+        self.words = dict(zip(ARGUMENTS, arguments[2:count], strict=True))
+        self.epilogue_words = arguments[count:]
         one = self.e.index(1)
         loop = scf.ForOp(arguments[0], arguments[1], one, [])
         with ir.InsertionPoint(loop.body):
@@ -53,7 +63,8 @@ class _Emission:
         across, down = (
             self._blocks("columns", "block_columns"), self._blocks("rows", "block_rows")
         )  # fmt: skip
-        column = e.muli(e.remui(unit, across), words["block_columns"])
+        block = e.remui(unit, across)
+        column = e.muli(block, words["block_columns"])
         unit = e.divui(unit, across)
         row = e.muli(e.remui(unit, down), words["block_rows"])
         batch = e.divui(unit, down)
@@ -73,6 +84,19 @@ class _Emission:
         self._call(
             rows, columns, self._at("lhs", lhs), self._at("rhs", rhs), self._at("result", result)
         )
+        if self.kernel.epilogue is not None:
+            self._finish(line, rows, across, block)
+
+    def _finish(self, line: Value, rows: Value, across: Value, block: Value) -> None:
+        """Runs the epilogue over the rows of a block: its units are chunks of rows."""
+        e, one = self.e, self.e.index(1)
+        loop = scf.ForOp(line, e.addi(line, rows), one, [])
+        with ir.InsertionPoint(loop.body):
+            unit = e.addi(e.muli(loop.induction_variable, across), block)
+            operands = [unit, e.addi(unit, one), *self.epilogue_words]
+            callee = ir.FlatSymbolRefAttr.get(self.epilogue)
+            e.effect("func.call", operands, {"callee": callee})
+            scf.YieldOp([])
 
     def _at(self, buffer: str, position: Value) -> Value:
         position = self.e.index_cast(position, "i64")

@@ -24,18 +24,24 @@ BLOCK_STEPS = 32
 """Vector steps of a float sum that are added up before they join the running total."""
 
 
-def emit(kernel: Kernel, name: str) -> None:
-    """Emits ``func.func @name(begin, end, arguments...)`` at the insertion point."""
-    emission = _Emission(kernel)
-    types = [emission.e.index_type] * 2
+def argument_types(kernel: Kernel) -> list[ir.Type]:
+    """The types of a kernel's argument words."""
+    types: list[ir.Type] = []
     for argument in argument_names(kernel):
         operand = argument.removeprefix("buffer")
         if operand != argument:
             element = memory_element(kernel.operands[int(operand)].dtype)
             types.append(ir.Type.parse(f"memref<?x{element}>"))
         else:
-            types.append(emission.e.index_type)
-    function = func.FuncOp(name, ir.FunctionType.get(types, []))
+            types.append(ir.IndexType.get())
+    return types
+
+
+def emit(kernel: Kernel, name: str, visibility: str | None = None) -> None:
+    """Emits ``func.func @name(begin, end, arguments...)`` at the insertion point."""
+    emission = _Emission(kernel)
+    types = [emission.e.index_type] * 2 + argument_types(kernel)
+    function = func.FuncOp(name, ir.FunctionType.get(types, []), visibility=visibility)
     block = function.add_entry_block()
     with ir.InsertionPoint(block):
         emission.function(list(block.arguments))

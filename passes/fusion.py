@@ -96,6 +96,7 @@ class Partition:
         for number in range(len(program.instructions)):
             self._place(number)
         self._join_siblings()
+        self._join_epilogues()
 
     # Values
 
@@ -236,7 +237,8 @@ class Partition:
         if axes is not None and not self._is_allowed(one, two, domain, axes):
             return None
         one.domain, one.axes, one.weight, one.reads = domain, axes, weight, reads
-        one.kind = "update" if two.kind == "update" else "loop" if axes is None else "reduction"
+        if two.kind == "update" or axes is not None:
+            one.kind = "reduction" if axes is not None else "update"
         if one.members[-1] < two.members[0]:
             one.members.extend(two.members)
         else:
@@ -278,7 +280,7 @@ class Partition:
         self, one: Group, two: Group
     ) -> tuple[Shape, tuple[int, ...] | None] | None:
         """The domain and axes of both groups as one, or None if they differ."""
-        if one.kind == "loop" and two.kind == "update":
+        if (one.kind, two.kind) in (("loop", "update"), ("contraction", "loop")):
             return (one.domain, None) if one.domain == two.domain else None
         if not (one.can_grow and two.can_grow):
             return None
@@ -372,6 +374,22 @@ class Partition:
                 elif number != home:
                     merged = self._merge(home, number)
                     home = merged if merged is not None else number
+
+    def _join_epilogues(self) -> None:
+        """Lets a contraction finish with the one group that uses its result."""
+        for number, group in enumerate(self.groups):
+            if group is None or group.kind != "contraction":
+                continue
+            value = self.first + group.members[0]
+            users = {self.group_of[user] for user in self.users[value]}
+            if value in self.outputs or len(users) != 1:
+                continue
+            (user,) = users
+            other = None if user is None else self.groups[user]
+            if other is None or user is None or other.kind != "loop":
+                continue
+            if other.domain == group.domain and number not in other.opaque:
+                self._merge(number, user)
 
     def ordered(self) -> list[int]:
         """Group numbers so that producers come first."""

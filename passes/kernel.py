@@ -120,14 +120,18 @@ class Contraction:
     Attributes:
         dtype: float32 or float64.
         transposed: whether each operand is read transposed.
+        epilogue: what finishes a block of the result while it is in the caches, if anything. Its
+            outer axes are the rows of the result, its chunks are the blocks' columns.
     """
 
     dtype: DType
     transposed: tuple[bool, bool]
+    epilogue: Kernel | None = None
 
     def canonical(self) -> bytes:
         """Bytes that are equal for equal kernels in every process."""
-        return encode(("contraction", self.dtype, self.transposed))
+        rest = () if self.epilogue is None else (self.epilogue.digest().hex(),)
+        return encode(("contraction", self.dtype, self.transposed, *rest))
 
     def digest(self) -> bytes:
         """A 32-byte digest of :meth:`canonical`."""

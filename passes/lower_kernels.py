@@ -16,6 +16,7 @@ from .kernel import Contraction, Kernel, Schedule
 from .launches import LoweredLaunch, LoweredProgram, place_launches
 from .registry import register
 
+
 def kernel_name(kernel: Kernel | Contraction) -> str:
     """The symbol of a kernel; equal kernels have one name in every process."""
     return f"kernel_{kernel.digest().hex()[:16]}"

@@ -20,7 +20,7 @@ class Scalars(Protocol):
         """The element type of a value."""
         ...
 
-    def constant(self, value: int | float, element: str) -> Value:
+    def constant(self, value: float, element: str) -> Value:
         """A constant; floats are rounded to the element type, integers wrap."""
         ...
 

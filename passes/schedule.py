@@ -83,6 +83,23 @@ def schedule_body(body: Body, scratch: list[int]) -> Schedule:
     return Schedule((launch,), tuple(scratch))
 
 
+def schedule_blocks(program: Program, chunk: int) -> tuple[Kernel, tuple[Address | int, ...]]:
+    """An elementwise body by rows of the last axis: a unit is one chunk of one row.
+
+    Returns the kernel and its arguments; addresses refer to the program's inputs and outputs.
+    """
+    body = bodies.resolve(program)
+    walks = [*body.reads, *(walk for _, walk in body.stores)]
+    axes = [
+        _Axis(extent, tuple(walk.view.strides[axis] for walk in walks))
+        for axis, extent in enumerate(body.domain)
+    ]
+    outer = _merged([axis for axis in axes[:-1] if axis.extent != 1])
+    launch = _launch(body, walks, "inner", outer, axes[-1:], chunk, 0, streams=False)
+    assert isinstance(launch.kernel, Kernel)
+    return launch.kernel, launch.arguments
+
+
 def _is_reduction(body: Body) -> bool:
     return any(item.level == "unit" and item.name.startswith(_REDUCERS) for item in body.items)
 
@@ -213,6 +230,7 @@ def _launch(
     chunk: int,
     chunk_stride: int,
     tiled: bool = False,
+    streams: bool = True,
 ) -> KernelLaunch:
     """One kernel with its arguments; ``chunk_stride`` is where stores of partial results go."""
     lanes = _lanes(body, mode)
@@ -222,7 +240,9 @@ def _launch(
         _operand(
             walk, i, mode, outer, inner,
             chunk_stride if i >= len(body.reads) else 0,
-            i >= len(body.reads) and _may_stream(walk, i, lanes, mode, outer, inner, chunk),
+            streams
+            and i >= len(body.reads)
+            and _may_stream(walk, i, lanes, mode, outer, inner, chunk),
         )
         for i, walk in enumerate(walks)
     )  # fmt: skip
@@ -383,13 +403,15 @@ def _split(
     partials: dict[tuple[int, int], Walk] = {}
     for number, part in pairs:
         item = body.items[number]
-        dtype = item.dtype if part or len(item.operands) == 1 else body.items[item.operands[0]].dtype
+        dtype = _partial_dtype(body.items, item, part)
         address = Address("scratch", len(scratch))
         scratch.append(units * count * dtype.size)
         walk = Walk(dtype, "unit", dense(body.unit_shape), address)
         partials[number, part] = walk
         source = renumbered[number]
-        if len(item.operands) == 2 and part == 0:
+        if len(item.operands) == 1:
+            items[source] = replace(items[source], dtype=dtype)
+        elif part == 0:
             source = len(items)
             items.append(replace(items[renumbered[number]], name=f"{item.name}_value", dtype=dtype))
         first.stores.append((source, walk))
@@ -398,6 +420,12 @@ def _split(
     launch = _launch(first, walks, mode, launch_outer, launch_inner, chunk, units)
     rest = schedule_body(_combination(body, partials, count, units), scratch)
     return Schedule((launch, *rest.launches), rest.scratch)
+
+
+def _partial_dtype(items: list[Item], item: Item, part: int) -> dtypes.DType:
+    """The dtype of partial results: short floats are not rounded before the end."""
+    dtype = items[item.operands[0]].dtype if part == 0 else item.dtype
+    return dtypes.float32 if dtype.kind == "floating" and dtype.size == 2 else dtype
 
 
 def _needed(items: list[Item], roots: list[int]) -> list[int]:

@@ -23,7 +23,8 @@ def lower(module: ir.Operation) -> None:
     for view in module.regions[0].blocks[0].operations:
         attributes = view.operation.attributes
         type_ = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
-        kernels.append((ir.StringAttr(attributes["sym_name"]).value, type_))
+        if "sym_visibility" not in attributes:
+            kernels.append((ir.StringAttr(attributes["sym_name"]).value, type_))
         attributes["llvm.linkage"] = linkage
     passmanager.PassManager.parse(LOWERING).run(module)
     for name, type_ in kernels:
