@@ -87,6 +87,17 @@ def parse_bytes(text: str) -> int:
         raise ValueError("wanted a size such as 500MB or 2GiB") from None
 
 
+def parse_count(text: str) -> int:
+    """A whole number from 1 on."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise ValueError("wanted a whole number from 1 on")
+    return value
+
+
 def parse_presence(text: str) -> bool:
     """True for any text but those that :func:`parse_switch` takes for False."""
     return _SWITCHES.get(text.strip().lower(), True)
@@ -115,6 +126,12 @@ CACHE_MEMORY_BYTES = Knob(
     parse_bytes,
     128 * 2**20,
     "The most that the part of the cache in memory may hold.",
+)
+NUM_THREADS: Knob[int | None] = Knob(
+    "LAMINA_NUM_THREADS",
+    parse_count,
+    None,
+    "How many threads a CPU launch may use; else as many as the process may keep busy.",
 )
 DISABLE_COMPILE = Knob(
     "LAMINA_DISABLE_COMPILE",

@@ -12,7 +12,6 @@ import functools
 import importlib.util
 import os
 import pathlib
-import platform
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import CodegenError
+from .host import architecture
 
 T = TypeVar("T")
 
@@ -32,7 +32,6 @@ KERNEL_PIPELINE = (
 """What vector kernels need of LLVM's passes: a quarter of the time of ``default<O2>``."""
 
 _TARGETS = {"x86_64": "X86", "aarch64": "AArch64"}
-_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
 
 _ASSEMBLY_FILE, _OBJECT_FILE = 0, 1
 _POSITION_INDEPENDENT = 2
@@ -107,12 +106,6 @@ class Target:
     triple: str
     cpu: str
     features: str
-
-
-def machine() -> str:
-    """The processor's architecture, as triples spell it."""
-    name = platform.machine().lower()
-    return _MACHINES.get(name, name)
 
 
 class _Library:
@@ -194,7 +187,7 @@ def library_path() -> str:
 @functools.cache
 def host_target() -> Target:
     """This machine's processor; CodegenError when LLVM is missing or does not know it."""
-    library, name = _library(), machine()
+    library, name = _library(), architecture()
     if name not in library.targets:
         raise CodegenError(f"LLVM at {library.path} generates no code for {name} processors")
     features = library.text(library.GetHostCPUFeatures())

@@ -48,14 +48,16 @@ def _leave(base: int, size: int) -> int:
     return 0
 
 
-def map_pages(size: int) -> int:
-    """The address of fresh, zeroed, writable pages; OSError when there are none."""
+def map_pages(size: int) -> int | None:
+    """The address of fresh, zeroed, writable pages; None when the system gives none."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     address = _mmap(None, size, _PROTECT_READ | _PROTECT_WRITE, flags, -1, 0)
-    if address is None or address == _FAILED:
-        number = ctypes.get_errno()
-        raise OSError(number, f"mmap of {size} bytes failed")
-    return address
+    return None if address == _FAILED else address
+
+
+def unmap_pages(address: int, size: int) -> None:
+    """Gives pages back."""
+    _munmap(address, size)
 
 
 def load(image: Image) -> LoadedKernel:
@@ -64,10 +66,9 @@ def load(image: Image) -> LoadedKernel:
     Raises CodegenError when the system gives no executable memory.
     """
     size = max(len(image.code), 1)
-    try:
-        base = map_pages(size)
-    except OSError as error:
-        raise CodegenError(f"no memory for {size} bytes of code: {error}") from error
+    base = map_pages(size)
+    if base is None:
+        raise CodegenError(f"the system gives no memory for {size} bytes of code")
     kernel = LoadedKernel(base, size, image.entry_offset)
     ctypes.memmove(base, image.code, len(image.code))
     if _mprotect(base, size, _PROTECT_READ | _PROTECT_EXECUTE):
