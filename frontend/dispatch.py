@@ -11,8 +11,9 @@ import numpy as np
 
 from ..dialects import reference
 from ..dialects.program import Program
-from ..errors import CodegenError
+from ..errors import CodegenError, LaminaError
 from ..runtime.buffer import Buffer, allocate
+from .graph import user_frame
 
 
 class Executable(Protocol):
@@ -23,39 +24,58 @@ class Executable(Protocol):
         ...
 
 
-def executable_for(program: Program) -> Executable:
+def executable_for(program: Program, pipeline: str | None = None) -> Executable:
     """What runs a program; raises what compiling it raises.
 
     If no code generator is usable here, that is said once, and programs are interpreted.
+
+    Args:
+        program: the program.
+        pipeline: the passes; None for those that functions are compiled with by default.
     """
     if all(value < len(program.inputs) for value in program.outputs):
         return Selection(program.outputs)
     try:
-        from ..passes.driver import executable_for as compiled
-    except (ImportError, OSError) as problem:
-        return _without_generator(program, problem)
+        from ..passes import driver
+
+        return driver.executable_for(program, driver.PIPELINE if pipeline is None else pipeline)
+    except (CodegenError, ImportError, OSError) as problem:
+        if isinstance(problem, LaminaError) and not isinstance(problem, CodegenError):
+            raise
+        _warn(problem)
+        return Interpreted(program)
+
+
+def operation_for(program: Program) -> Executable:
+    """What runs one op as it stands, with the views of its operands; as :func:`executable_for`."""
     try:
-        return compiled(program)
-    except CodegenError as problem:
-        return _without_generator(program, problem)
+        from ..passes import driver
+
+        return driver.operation_for(program)
+    except (CodegenError, ImportError, OSError) as problem:
+        if isinstance(problem, LaminaError) and not isinstance(problem, CodegenError):
+            raise
+        _warn(problem)
+        return Interpreted(program)
 
 
 _warned = False
 _lock = threading.Lock()
 
 
-def _without_generator(program: Program, problem: BaseException) -> Executable:
+def _warn(problem: BaseException) -> None:
     global _warned
     with _lock:
         first, _warned = not _warned, True
-    if first:
-        warnings.warn(
+    frame = user_frame()
+    if first and frame is not None:
+        warnings.warn_explicit(
             f"no code generator is usable ({problem}); compiled functions are interpreted by "
             "NumPy, which is slow",
             RuntimeWarning,
-            stacklevel=2,
+            frame.f_code.co_filename,
+            frame.f_lineno,
         )
-    return Interpreted(program)
 
 
 class Selection:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dialects import ops, reference
+from ..dialects import ops
 from ..errors import TracedValueError
-from ..runtime.buffer import Buffer, allocate
-from . import graph
+from . import graph, operations
 from .graph import Node
 
 _LOCK = threading.RLock()
@@ -20,15 +19,39 @@ _LOCK = threading.RLock()
 def evaluate(nodes: Sequence[Node]) -> None:
     """Computes nodes and what they need: fills their buffers and drops their inputs.
 
+    Views and creation ops that only feed other ops are read through, not computed.
+
     Raises TracedValueError for a value that depends on an input of a function being traced, and
     LeakedTraceError for one of a trace that is over.
     """
     with _LOCK:
         order = graph.topological_order(nodes)
         _check_leaves(nodes, order)
+        wanted = {id(node) for node in nodes}
+        depths: dict[int, int] = {}
         order.reverse()
         while order:
-            _interpret(order.pop())
+            node = order.pop()
+            if operations.is_transparent(node) and id(node) not in wanted:
+                depth = 1 + max((depths.get(id(child), 0) for child in node.inputs), default=0)
+                depths[id(node)] = depth
+                if depth <= operations.DEEPEST_VIEW:
+                    continue
+            depths.pop(id(node), None)
+            _compute(node)
+
+
+def _compute(node: Node) -> None:
+    """Computes a node whose operands are computed or read through."""
+    if node.buffer is not None or node.primitive is None:
+        return
+    if node.primitive is ops.constant:
+        operations.store_constant(node)
+    elif node.primitive is ops.reshape and node.inputs[0].buffer is not None:
+        node.buffer = node.inputs[0].buffer
+    else:
+        operations.run(node)
+    node.inputs = ()
 
 
 def _check_leaves(nodes: Sequence[Node], order: Sequence[Node]) -> None:
@@ -50,25 +73,6 @@ def raise_traced(node: Node) -> None:
         "its shape, dtype, ndim and size are known then. Return the array and read it outside, "
         "use lamina.where for a choice between values, or pass a Python number as the argument"
     )
-
-
-def _interpret(node: Node) -> None:
-    """Computes one node whose inputs are computed, by its primitive's NumPy reference."""
-    primitive, inputs = node.primitive, node.inputs
-    if node.buffer is not None or primitive is None:
-        return
-    if primitive is ops.reshape:
-        node.buffer = inputs[0].buffer
-    else:
-        operands = [data(child) for child in inputs]
-        node.buffer = _stored(reference.evaluate(primitive, operands, node.attributes, node.type))
-    node.inputs = ()
-
-
-def _stored(values: np.ndarray[Any, Any]) -> Buffer:
-    buffer = allocate(values.nbytes)
-    buffer.as_numpy(values.dtype, values.shape, writable=True)[...] = values
-    return buffer
 
 
 def data(node: Node) -> np.ndarray[Any, Any]:

@@ -144,7 +144,7 @@ class _Resolver:
             self.values.append(_Source(dtype, views.dense(shape), Address("input", number)))
 
     def value(self, instruction: Instruction) -> Any:
-        primitive, operands, attributes, type_ = instruction
+        primitive, _, attributes, type_ = instruction
         if primitive is ops.constant:
             if is_lifted(*attributes):
                 raise PassError("a lifted constant must be an input of the fusion")
@@ -258,4 +258,3 @@ class _Resolver:
             Address("output", number),
         )
         self.body.stores.append((item, walk))
-

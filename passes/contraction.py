@@ -48,9 +48,7 @@ def matrix_of(view: View) -> Matrix | None:
     """How a BLAS reads a view, or None if it cannot."""
     rows, columns = view.shape[-2:]
     row_stride, column_stride = view.strides[-2:]
-    batch = views.reshape(
-        View(view.shape[:-2], view.strides[:-2]), (prod(view.shape[:-2]),)
-    )
+    batch = views.reshape(View(view.shape[:-2], view.strides[:-2]), (prod(view.shape[:-2]),))
     if batch is None:
         return None
     batch_stride = batch.strides[0] if batch.shape[0] > 1 else 0

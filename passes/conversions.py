@@ -132,7 +132,7 @@ def _to_float(s: Scalars, value: Value, element: str, signed: bool) -> Value:
 
 
 def _sticky(s: Scalars, value: Value) -> Value:
-    """A 64-bit integer that f64 holds exactly, and that rounds to short floats as the value does."""
+    """A 64-bit integer that f64 holds exactly and that rounds to short floats alike."""
     low = s.andi(value, s.constant(0xFFF, "i64"))
     magnitude_is_small = s.cmpi(
         "ult", s.addi(value, s.constant(2**52, "i64")), s.constant(2**53, "i64")

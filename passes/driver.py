@@ -114,9 +114,7 @@ def _kernels_of(
     keys: dict[Kernel | Contraction, str] = {}
     for launch in lowered.launches:
         if launch.kernel not in keys:
-            keys[launch.kernel] = _digest(
-                b"kernel", launch.kernel.digest(), target.encode()
-            ).hex()
+            keys[launch.kernel] = _digest(b"kernel", launch.kernel.digest(), target.encode()).hex()
     missing = [kernel for kernel, key in keys.items() if not _is_kept(key)]
     for kernel in missing:
         _compile(kernel, keys[kernel])

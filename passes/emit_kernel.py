@@ -64,7 +64,7 @@ class _Emission:
         self.memory = Memory(self.e)
         self.depths = pass_depths(kernel.items)
         self.reducers: dict[int, Reducer] = {}
-        for number, item in enumerate(kernel.items):
+        for number in range(len(kernel.items)):
             reducer = reducer_of(self.e, kernel.items, number)
             if reducer is not None:
                 self.reducers[number] = reducer
@@ -576,9 +576,7 @@ class _Emission:
 
     def _needed(self, number: int) -> list[int]:
         """The items that a pass computes or reads, in order."""
-        roots = [
-            i for i, k in self.kernel.stores if self._is_full(k) and self.depths[i] == number
-        ]
+        roots = [i for i, k in self.kernel.stores if self._is_full(k) and self.depths[i] == number]
         for n in self.reducers:
             if self._runs_in(n, number):
                 roots.extend([n] if self._is_scan(n) else self.kernel.items[n].operands)
@@ -625,9 +623,7 @@ class _Emission:
             value = scalar_bodies.evaluate(self.e, item.name, source, item.dtype, operands)
             point.values[number] = self._rounded(value, item.dtype)
 
-    def _reduced(
-        self, point: _Point, number: int, accumulators: Any, index: Value | None
-    ) -> Any:
+    def _reduced(self, point: _Point, number: int, accumulators: Any, index: Value | None) -> Any:
         """The running value of a scan, or a finished reduction in a tile."""
         reducer = self.reducers[number]
         if not self._is_scan(number):

@@ -17,8 +17,7 @@ _CMPF = {
     )
 }
 _CMPI = {
-    name: number
-    for number, name in enumerate("eq ne slt sle sgt sge ult ule ugt uge".split())
+    name: number for number, name in enumerate("eq ne slt sle sgt sge ult ule ugt uge".split())
 }
 
 

@@ -61,9 +61,7 @@ class _Explicit:
             return self._pad(program, instruction, operands, place)
         if primitive is ops.slice_update and not self._may_overwrite(program, instruction):
             shape = program.type_of(instruction.operands[0]).shape
-            target = self._update(
-                self._empty(type_), operands[0], type_, (0,) * len(shape), place
-            )
+            target = self._update(self._empty(type_), operands[0], type_, (0,) * len(shape), place)
             return self.builder.add(primitive, (target, operands[1]), attributes, type_, place)
         if primitive is ops.matmul and type_.dtype.name not in ("float32", "float64"):
             types = [program.type_of(operand) for operand in instruction.operands]
@@ -80,9 +78,7 @@ class _Explicit:
     def _empty(self, type_: TensorType) -> int:
         # Two buffers are never one, so each is recorded past the merging of equal work.
         self.fresh += 1
-        return self.builder.add(
-            ops.empty, (), (type_.shape, type_.dtype), type_, unique=self.fresh
-        )
+        return self.builder.add(ops.empty, (), (type_.shape, type_.dtype), type_, unique=self.fresh)
 
     def _update(
         self, target: int, update: int, type_: TensorType, start: Shape, place: Place | None

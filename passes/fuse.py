@@ -7,8 +7,8 @@ from typing import Any
 from mlir import ir
 
 from ..dialects import encoding, ops
-from ..dialects.mlir import LITERAL, build_function, from_mlir, op_name
-from ..dialects.program import Instruction, Program, is_lifted
+from ..dialects.mlir import LITERAL, build_function, from_mlir, literal_slots, op_name
+from ..dialects.program import Instruction, Program, encode, is_lifted
 from .explicit import make_explicit
 from .fusion import Partition
 from .fusion_body import FusionBody, body_of, kind_of
@@ -38,7 +38,12 @@ class _Fuser:
         self.symbols: dict[bytes, str] = {}
         self.values: dict[int, ir.Value] = {}
         self.buffers: dict[int, ir.Value] = {}
-        self.literals = {value: i for i, (value, _, _) in enumerate(self.program.literals())}
+        # Simplification may have dropped some literals, so their slots are not their order.
+        slots = literal_slots(function)
+        self.literals: dict[int, int] = {}
+        for number, value, dtype in self.program.literals():
+            free = max(slots.values(), default=-1) + 1
+            self.literals[number] = slots.setdefault(encode((value, dtype)), free)
 
     def run(self) -> None:
         """Builds the function anew, with its fusions, in place of the old one."""
@@ -121,7 +126,8 @@ class _Fuser:
         known = self.values.get(value)
         if known is None:
             instruction = self.partition.instruction(value)
-            assert instruction is not None and instruction.primitive is ops.reshape
+            assert instruction is not None
+            assert instruction.primitive is ops.reshape
             operand = self._value(instruction.operands[0])
             attributes = encoding.encode_attributes(instruction.primitive, instruction.attributes)
             known = self.values[value] = self._op(instruction, [operand], attributes)

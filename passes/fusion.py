@@ -223,7 +223,8 @@ class Partition:
     def _merge(self, a: int, b: int) -> int | None:
         """Merges group ``b`` into group ``a`` if one kernel can do both; ``a``, or None."""
         one, two = self.groups[a], self.groups[b]
-        assert one is not None and two is not None
+        assert one is not None
+        assert two is not None
         shape = self._shared_domain(one, two)
         weight = one.weight + two.weight
         if shape is None or weight > MAXIMUM_WEIGHT or a in two.opaque or b in one.opaque:
@@ -276,9 +277,7 @@ class Partition:
                     group.opaque.discard(old)
                     group.opaque.add(new)
 
-    def _shared_domain(
-        self, one: Group, two: Group
-    ) -> tuple[Shape, tuple[int, ...] | None] | None:
+    def _shared_domain(self, one: Group, two: Group) -> tuple[Shape, tuple[int, ...] | None] | None:
         """The domain and axes of both groups as one, or None if they differ."""
         if (one.kind, two.kind) in (("loop", "update"), ("contraction", "loop")):
             return (one.domain, None) if one.domain == two.domain else None
@@ -336,7 +335,8 @@ class Partition:
 
     def _reaches(self, start: int, goal: int) -> bool:
         group, target = self.groups[start], self.groups[goal]
-        assert group is not None and target is not None
+        assert group is not None
+        assert target is not None
         earliest = target.members[0]
         seen: set[int] = set()
         stack = [producer for producer in group.producers if producer != goal]
@@ -435,7 +435,7 @@ def _copies(program: Program) -> set[int]:
         known = seen.get(value)
         return known if known is not None else views.dense(program.type_of(value).shape)
 
-    for number, (primitive, operands, attributes, type_) in enumerate(program.instructions):
+    for number, (primitive, operands, attributes, _) in enumerate(program.instructions):
         value = first + number
         if primitive is ops.matmul:
             copied.update(o for o in operands if matrix_of(view_of(o)) is None)
@@ -446,7 +446,8 @@ def _copies(program: Program) -> set[int]:
         if view is None:
             copied.add(operands[0])
             seen[operands[0]] = None
-            view = views.apply(primitive, views.dense(program.type_of(operands[0]).shape), attributes)
+            whole = views.dense(program.type_of(operands[0]).shape)
+            view = views.apply(primitive, whole, attributes)
         seen[value] = view
     for value in program.outputs:
         if _needs_copy(program, value, copied):

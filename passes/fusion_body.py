@@ -76,9 +76,7 @@ def kind_of(body: Program) -> str:
         return "loop"
     domain, axes = domain_of(body)
     unit = tuple(1 if i in axes else n for i, n in enumerate(domain))
-    is_row = any(
-        body.type_of(value).shape == domain and domain != unit for value in body.outputs
-    )
+    is_row = any(body.type_of(value).shape == domain and domain != unit for value in body.outputs)
     return "row" if is_row else "reduction"
 
 

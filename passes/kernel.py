@@ -105,8 +105,8 @@ class Kernel:
             for o in self.operands
         )
         items = tuple((i.name, i.operands, i.dtype, i.level, i.attributes) for i in self.items)
-        whole = (self.mode, self.lanes, self.chunked, self.tiled, operands, items, self.stores, self.saved)
-        return encode(("map", *whole))
+        loops = (self.mode, self.lanes, self.chunked, self.tiled)
+        return encode(("map", *loops, operands, items, self.stores, self.saved))
 
     def digest(self) -> bytes:
         """A 32-byte digest of :meth:`canonical`."""

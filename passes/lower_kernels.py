@@ -39,9 +39,7 @@ def lower_function(module: ir.Operation, function: ir.Operation) -> LoweredProgr
             is_product = ir.StringAttr(op.attributes["kind"]).value == "contraction"
             scheduled[callee] = (contraction if is_product else schedules).schedule(body)
         reads, writes = _texts(op.attributes["reads"]), _texts(op.attributes["writes"])
-        used = place_launches(
-            scheduled[callee], reads, writes, workspace, op.location, launches
-        )
+        used = place_launches(scheduled[callee], reads, writes, workspace, op.location, launches)
         end = max(end, used)
     return LoweredProgram(launches, end, _texts(function.attributes["results"]))
 

@@ -238,17 +238,18 @@ def format_options(options: Any) -> str:
     for name, _, default in option_fields(type(options)):
         value = getattr(options, name.replace("-", "_"))
         if value != default:
-            parts.append(f"{name}={_quote(_format_value(value))}")
+            parts.append(f"{name}={_quote(format_value(value))}")
     return f"{{{' '.join(parts)}}}" if parts else ""
 
 
-def _format_value(value: Any) -> str:
+def format_value(value: Any) -> str:
+    """The text of an option's value."""
     if value is None:
         return "none"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return ",".join(map(_format_value, value))
+        return ",".join(map(format_value, value))
     return repr(value) if isinstance(value, float) else str(value)
 
 

@@ -309,9 +309,7 @@ def _select(s: Scalars, _: DType, operands: list[Value]) -> Value:
     return s.select(condition, a, b)
 
 
-def evaluate(
-    s: Scalars, name: str, source: DType, target: DType, operands: list[Any]
-) -> Value:
+def evaluate(s: Scalars, name: str, source: DType, target: DType, operands: list[Any]) -> Value:
     """The value of an elementwise primitive whose operands have dtype ``source``."""
     if name == "cast":
         return convert(s, operands[0], source, target)

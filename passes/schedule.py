@@ -37,16 +37,15 @@ STREAMING_BYTES = 16 * 1024 * 1024
 ROW_SPLIT, ROW_CHUNK = 65536, 16384
 """Rows longer than the first are reduced in chunks of the second (elements)."""
 COLUMN_SPLIT, COLUMN_CHUNK, COLUMN_TILE = 512, 128, 512
-"""Columns longer than the first are reduced in slabs of the second; a unit has a tile of columns."""
+"""Columns longer than the first are reduced in slabs of the second; units are tiles of columns."""
 TILE_ROWS, TILE_CHUNK = 16, 512
 """Rows and columns (elements) of the tiles in which transposed operands are walked."""
 FEW_UNITS = 16
 SAVED_BYTES = 256 * 1024
 """The largest row of scratch memory that a unit keeps between passes."""
 EXPENSIVE = frozenset(
-    "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh "
-    "arctanh erf erfinv sigmoid power arctan2 logaddexp divide sqrt rsqrt floor_divide remainder"
-    .split()
+    "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh "
+    "arccosh arctanh erf erfinv sigmoid power arctan2 logaddexp divide sqrt rsqrt floor_divide remainder".split()
 )
 """Ops worth a store and a load rather than a second computation, and worth fewer lanes."""
 
@@ -135,9 +134,10 @@ def _primary(body: Body, walks: list[Walk]) -> int:
         walk = walks[index]
         if walk.address is None or walk.level != "full":
             return -1
-        return prod(
-            n for n, s in zip(walk.view.shape, walk.view.strides, strict=True) if s
-        ) * walk.dtype.size
+        return (
+            prod(n for n, s in zip(walk.view.shape, walk.view.strides, strict=True) if s)
+            * walk.dtype.size
+        )
 
     return max(range(len(walks)), key=lambda index: (span(index), -index))
 
@@ -440,9 +440,7 @@ def _renumber(item: Item, numbers: dict[int, int]) -> Item:
     return replace(item, operands=tuple(numbers[operand] for operand in item.operands))
 
 
-def _combination(
-    body: Body, partials: dict[tuple[int, int], Walk], count: int, units: int
-) -> Body:
+def _combination(body: Body, partials: dict[tuple[int, int], Walk], count: int, units: int) -> Body:
     """The second step: partial results lie chunk-major, as an axis before all others."""
     unit = body.unit_shape
     domain = (count, *unit)
