@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import llvm
+from .blas import library_function
 from .linker import Image, link
 from .llvm import KERNEL_PIPELINE, Target, assembly, host_target
 from .loader import LoadedKernel, load
@@ -34,5 +35,6 @@ __all__ = [
     "assembly",
     "compile_llvm_ir",
     "host_target",
+    "library_function",
     "load",
 ]

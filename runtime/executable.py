@@ -44,6 +44,7 @@ class Run(Protocol):
         self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
     ) -> list[Buffer]:
         """Runs the program; see :class:`Executable`."""
+        ...
 
 
 class Executable:
@@ -81,27 +82,19 @@ class Executable:
         self._own = [
             number for number, output in enumerate(artifact.outputs) if output.source[0] == "slot"
         ]
-        self._sizes = [_bytes_of(artifact.outputs[number]) for number in self._own]
-        self._has_donors = any(artifact.outputs[number].donated for number in self._own)
+        sizes = [_bytes_of(artifact.outputs[number]) for number in self._own]
+        self._first_input = _FIRST_BASE + len(sizes) + (artifact.workspace > 0)
+        self._touched = sum(sizes) + artifact.workspace + sum(map(_bytes, artifact.inputs))
+        if artifact.workspace:
+            sizes.append(artifact.workspace)
+        self._fresh = [(block.take, n, block) for n in sizes for block in (pool.size_class(n),)]
         words = self._words()
         self._list = (c_int64 * len(words))(*words)
-        self._list_address = ctypes.addressof(self._list)
         self._pack = struct.Struct(f"={self._first_input + len(artifact.inputs)}q").pack
         self._call = (_BRIEF if self._is_brief() else _CALL)(native().replay)
-        self.run = self._general_run
-        if len(artifact.outputs) == 1 and self._own and not self._has_donors:
-            if not artifact.workspace and self._copied_literal(0) is None:
-                self.run = self._single_output_run()
+        self.run = self._specialised()
 
     # The launch list
-
-    @property
-    def _workspace_base(self) -> int:
-        return _FIRST_BASE + len(self._own)
-
-    @property
-    def _first_input(self) -> int:
-        return self._workspace_base + (self.artifact.workspace > 0)
 
     def _words(self) -> list[int]:
         """The launch list as native.ll reads it."""
@@ -128,7 +121,7 @@ class Executable:
         if slot.kind == "literal":
             return 0, self._literals.address + slot.offset
         if slot.kind == "workspace":
-            return self._workspace_base, slot.offset
+            return self._first_input - 1, slot.offset
         if slot.kind == "input" and slot.index < len(self.artifact.inputs):
             return self._first_input + slot.index, slot.offset
         if slot.kind == "output" and slot.index in self._own:
@@ -136,17 +129,28 @@ class Executable:
         raise CodegenError(f"the artifact has no memory for {slot}")
 
     def _is_brief(self) -> bool:
-        artifact = self.artifact
-        touched = artifact.workspace + sum(self._sizes) + sum(map(_bytes, artifact.inputs))
-        return touched <= _BRIEF_BYTES and len(self._launches) <= _BRIEF_LAUNCHES
+        return self._touched <= _BRIEF_BYTES and len(self._launches) <= _BRIEF_LAUNCHES
 
     # Calls
 
+    def _specialised(self) -> Run:
+        """The call with all that is known now decided now."""
+        outputs = self.artifact.outputs
+        is_plain = len(self._own) == len(outputs) and all(
+            self._copied_literal(number) is None for number in self._own
+        )
+        if any(output.donated for output in outputs):
+            return self._donating_run
+        if is_plain and len(self._fresh) == 1:
+            return self._single_output_run()
+        if is_plain and not self.artifact.workspace:
+            return self._launch_with_fresh
+        return self._general_run
+
     def _single_output_run(self) -> Run:
         """The call of programs with one output of their own and no workspace."""
-        (nbytes,) = self._sizes
-        block = pool.size_class(nbytes)
-        take, pack, call, launches = block.take, self._pack, self._call, self._list_address
+        ((take, nbytes, block),) = self._fresh
+        pack, call, launches = self._pack, self._call, ctypes.addressof(self._list)
 
         def run(
             inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
@@ -163,30 +167,63 @@ class Executable:
 
         return run
 
+    def _launch_with_fresh(
+        self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
+    ) -> list[Buffer]:
+        """Runs the launches; returns the outputs' own buffers, then the workspace."""
+        fresh = [Buffer(take(), nbytes, block) for take, nbytes, block in self._fresh]
+        try:
+            bases = self._pack(0, *map(_address_of, fresh), *map(_address_of, inputs))
+        except (struct.error, AttributeError) as error:
+            raise self._wrong_inputs(inputs, error) from None
+        status = self._call(self._list, bases)
+        if status:
+            raise self._failure(status)
+        return fresh
+
     def _general_run(
         self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
     ) -> list[Buffer]:
+        return self._results(inputs, self._launch_with_fresh(inputs))
+
+    def _donating_run(
+        self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
+    ) -> list[Buffer]:
+        if not donate and not owned:
+            return self._general_run(inputs)
         try:
             addresses = list(map(_address_of, inputs))
         except AttributeError as error:
             raise self._wrong_inputs(inputs, error) from None
         if len(addresses) != len(self.artifact.inputs):
             raise self._wrong_inputs(inputs, None)
-        if self._has_donors and (donate or owned):
-            own = self._take_over(inputs, donate, owned)
-        else:
-            own = [allocate(nbytes) for nbytes in self._sizes]
-        bases = [0, *map(_address_of, own)]
-        workspace = None
-        if self.artifact.workspace:
-            workspace = allocate(self.artifact.workspace)
-            bases.append(workspace.address)
-        status = self._call(self._list_address, self._pack(*bases, *addresses))
+        own = self._take_over(inputs, donate, owned)
+        bases = self._pack(0, *map(_address_of, own), *addresses)
+        status = self._call(self._list, bases)
         if status:
             raise self._failure(status)
         return self._results(inputs, own)
 
+    def _take_over(
+        self, inputs: Sequence[Buffer], donate: Collection[int], owned: bool
+    ) -> list[Buffer]:
+        """Buffers for the outputs, some of them of inputs' memory, and the workspace."""
+        outputs = self.artifact.outputs
+        kept = {output.source[1] for output in outputs if output.source[0] == "input"}
+        own: list[Buffer] = []
+        for number, (take, nbytes, block) in enumerate(self._fresh):
+            donors = outputs[self._own[number]].donated if number < len(self._own) else ()
+            for donor in donors:
+                given = donor in donate or (owned and _references(inputs, donor) <= _UNSHARED)
+                if given and donor not in kept and _may_give(inputs, donor, nbytes):
+                    own.append(inputs[donor].donate(nbytes))
+                    break
+            else:
+                own.append(Buffer(take(), nbytes, block))
+        return own
+
     def _results(self, inputs: Sequence[Buffer], own: list[Buffer]) -> list[Buffer]:
+        """The call's outputs from the buffers that were made for it."""
         results: list[Buffer] = []
         fresh = iter(own)
         for number, output in enumerate(self.artifact.outputs):
@@ -206,24 +243,6 @@ class Executable:
         """The address of the literal that an output is a copy of, if it is one."""
         slot = self.artifact.slots[self.artifact.outputs[number].source[1]]
         return self._literals.address + slot.offset if slot.kind == "literal" else None
-
-    def _take_over(
-        self, inputs: Sequence[Buffer], donate: Collection[int], owned: bool
-    ) -> list[Buffer]:
-        """Buffers for the outputs, some of them made of inputs' memory."""
-        kept = {o.source[1] for o in self.artifact.outputs if o.source[0] == "input"}
-        own: list[Buffer] = []
-        for number, nbytes in zip(self._own, self._sizes, strict=True):
-            for donor in self.artifact.outputs[number].donated:
-                given = donor in donate or (owned and _references(inputs, donor) <= _UNSHARED)
-                if given and donor not in kept and _is_once(inputs, donor):
-                    buffer = inputs[donor]
-                    if buffer.is_donatable and buffer.capacity >= nbytes:
-                        own.append(buffer.donate(nbytes))
-                        break
-            else:
-                own.append(allocate(nbytes))
-        return own
 
     # Errors
 
@@ -264,10 +283,14 @@ def _bytes(type_: tuple[tuple[int, ...], str]) -> int:
     return math.prod(shape) * size
 
 
-def _is_once(inputs: Sequence[Buffer], index: int) -> bool:
-    """Whether an input is no other input as well."""
+def _may_give(inputs: Sequence[Buffer], index: int, nbytes: int) -> bool:
+    """Whether an input can give its memory to an output, and is no other input as well."""
     buffer = inputs[index]
-    return sum(each is buffer for each in inputs) == 1
+    return (
+        buffer.is_donatable
+        and buffer.capacity >= nbytes
+        and sum(each is buffer for each in inputs) == 1
+    )
 
 
 def _references(values: Sequence[object], index: int) -> int:

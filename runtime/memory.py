@@ -66,9 +66,9 @@ class SizeClass:
 
     def give(self, address: int) -> None:
         """Takes a block back."""
-        self.free.append(address)
         pool = self.pool
         pool.active -= self.size
+        self.free.append(address)
         if pool.total - pool.active > pool.cache_limit:
             pool.trim()
 
