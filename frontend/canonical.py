@@ -277,4 +277,6 @@ def _text(part: Part) -> str:
         return f"{head[0].__qualname__} of {len(part.children)}"
     if head[0] is type(None):
         return "None"
-    return f"{head[0].__qualname__} {head[1]!r}"
+    # Floats that equality does not tell apart are text in keys.
+    value = head[1] if head[0] is float else repr(head[1])
+    return f"{head[0].__qualname__} {value}"

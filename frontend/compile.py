@@ -34,11 +34,13 @@ class Options:
     Attributes:
         shapeless: whether sizes may stay out of the key.
         donate: names and positions of arguments whose memory outputs may take over.
+        pipeline: the passes of the program; None for the default ones.
         cache_limit: how many entries are kept.
     """
 
     shapeless: bool = False
     donate: tuple[str | int, ...] = ()
+    pipeline: str | None = None
     cache_limit: int = CACHE_LIMIT
 
 
@@ -62,16 +64,17 @@ class Compiled:
         self._options = options
         self._instance = instance
         self._instances: dict[int, Compiled] = {}
+        self._owner: weakref.ref[type] | None = None
         self._parameters: inspect.Signature | None = None
         self._donation: donation.Donation | None = None
         if options.donate:
             self._donation = donation.Donation(self.parameters, options.donate)
         if instance is None:
             captured = (None, None) if captures is None else (captures.inputs, captures.outputs)
-            option_key = (options.shapeless, options.donate)
-            self._table = table_for(function, captured, option_key, options.cache_limit)
+            option_key = (options.shapeless, options.donate, options.pipeline)
+            self.table = table_for(function, captured, option_key, options.cache_limit)
         else:
-            self._table = Table(options.cache_limit)
+            self.table = Table(options.cache_limit)
 
     # The call: what runs every time stands in one place, and does no more than it must.
 
@@ -97,15 +100,17 @@ class Compiled:
         holders = None if captures is None else captures.scan(tokens, nodes)
         if BUSY and holders is not None and wait_for_containers(holders):
             return self(*args, **kwargs)
-        configuration, bindings = self._table.active
+        configuration, bindings = self.table.active
         if configuration is not default_device():
-            bindings = self._table.bindings(default_device())
+            bindings = self.table.bindings(default_device())
         key = tuple(tokens)
         try:
             binding = bindings.get(key)
         except TypeError as problem:
             raise self._key_error(args, kwargs, problem) from None
         if binding is None:
+            if self._owner is not None and self._is_unbound_call(args):
+                return self._for(args[0])(*args[1:], **kwargs)
             binding = self._miss(bindings, key, args, kwargs)
         binding.entry.used = tick()
         if binding.order is not None:
@@ -149,14 +154,16 @@ class Compiled:
     def _miss(
         self, bindings: dict[Key, Binding], key: Key, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Binding:
-        found = canonical.canonical(key, self.parameters)
+        found = canonical.canonical(key, self.parameters if kwargs else None)
         full = (default_device(), *found.key)
-        entry = self._table.get_or_create(full, lambda: self._compile(args, kwargs))
-        return self._table.bind(bindings, key, entry, found)
+        entry = self.table.get_or_create(full, lambda: self._compile(args, kwargs))
+        return self.table.bind(bindings, key, entry, found)
 
     def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
-        self._table.traces += 1
-        positional, keywords = canonical.bind(self.parameters, args, kwargs)
+        self.table.traces += 1
+        positional, keywords = args, kwargs
+        if kwargs:
+            positional, keywords = canonical.bind(self.parameters, args, kwargs)
         traced = trace(
             self._bound_function(),
             getattr(self, "__qualname__", type(self._function).__name__),
@@ -165,7 +172,7 @@ class Compiled:
             self._captures,
             self._instance,
         )
-        executable = executable_for(traced.program)
+        executable = executable_for(traced.program, self._options.pipeline)
         finish = results.finisher(traced)
         return Entry(executable.run, traced.hidden, finish, results.Details(traced, executable))
 
@@ -209,11 +216,22 @@ class Compiled:
         try:
             found = canonical.canonical(tokens, self.parameters)
             full = (default_device(), *found.key)
-            return found.key, self._table.get(full)
+            return full, self.table.get(full)
         except TypeError as problem:
             raise self._key_error(args, kwargs, problem) from None
 
     # Around the call
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if isinstance(self._function, types.FunctionType):
+            self._owner = weakref.ref(owner)
+
+    def _is_unbound_call(self, args: tuple[Any, ...]) -> bool:
+        """True for ``Class.method(instance, ...)`` where the instance can be held weakly."""
+        owner = self._owner() if self._owner is not None else None
+        if owner is None or not args or not isinstance(args[0], owner):
+            return False
+        return getattr(type(args[0]), "__weakrefoffset__", 0) != 0
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         function = self._function
@@ -233,10 +251,12 @@ class Compiled:
     def _for(self, instance: Any) -> Compiled:
         """The function compiled for one instance, which it does not keep alive."""
         identity = id(instance)
-        known = self._instances.get(identity)
-        if known is not None and known._instance is not None and known._instance() is instance:
-            return known
         instances = self._instances
+        known = instances.get(identity)
+        if known is not None:
+            if known._instance is not None and known._instance() is instance:
+                return known
+            instances.pop(identity, None)
         reference = weakref.ref(instance, lambda _: instances.pop(identity, None))
         function = self._function
         function = function.__func__ if isinstance(function, classmethod) else function
@@ -246,16 +266,16 @@ class Compiled:
     @property
     def traces(self) -> int:
         """How often the function was traced."""
-        return self._table.traces
+        return self.table.traces
 
     @property
     def cache_size(self) -> int:
         """How many entries the function has."""
-        return len(self._table)
+        return len(self.table)
 
     def cache_clear(self) -> None:
         """Drops the function's entries, for all its wrappers with the same options."""
-        self._table.clear()
+        self.table.clear()
 
     def __repr__(self) -> str:
         return f"<compiled {self._function!r}>"
@@ -276,6 +296,10 @@ class BoundCompiled:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(*args, **kwargs)
+
+    @property
+    def __doc__(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.__func__.__doc__
 
     @property
     def __wrapped__(self) -> Any:
@@ -318,6 +342,7 @@ def compile(
     shapeless: bool = False,
     *,
     donate: str | int | Iterable[str | int] = (),
+    pipeline: str | None = None,
     cache_limit: int = CACHE_LIMIT,
 ) -> Any:
     """A function that computes what ``fun`` does, as one compiled program.
@@ -333,6 +358,7 @@ def compile(
         shapeless: says that sizes vary; each size gets a program of its own so far.
         donate: names or positions of arguments whose memory the outputs may take over; their
             arrays cannot be used after the call.
+        pipeline: the passes that the program goes through, as ``lamina opt`` takes them.
         cache_limit: how many entries are kept; the least recently used goes first.
 
     Returns:
@@ -346,14 +372,14 @@ def compile(
     if fun is None:
         return functools.partial(
             compile, inputs=inputs, outputs=outputs, shapeless=shapeless, donate=donate,
-            cache_limit=cache_limit,
+            pipeline=pipeline, cache_limit=cache_limit,
         )  # fmt: skip
     _check_function(fun)
     if cache_limit < 1:
         raise ArgumentError(f"compile: cache_limit must be at least 1, got {cache_limit}")
     names = (donate,) if isinstance(donate, (str, int)) else tuple(donate)
     captures = None if inputs is None and outputs is None else Captures(inputs, outputs)
-    return Compiled(fun, captures, Options(bool(shapeless), names, cache_limit))
+    return Compiled(fun, captures, Options(bool(shapeless), names, pipeline, cache_limit))
 
 
 def _check_function(fun: Any) -> None:

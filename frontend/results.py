@@ -8,7 +8,7 @@ from typing import Any
 from ..runtime.buffer import Buffer
 from .array import Array
 from .captures import Holder
-from .graph import Node
+from .graph import computed
 from .tracing import Traced, first
 
 Finish = Callable[[Sequence[Buffer], "list[Holder] | None"], Any]
@@ -47,7 +47,7 @@ def finisher(traced: Traced) -> Finish:
         arrays: list[Array] = []
         for (shape, dtype), buffer in zip(outputs, buffers):
             array = _new(Array)
-            array.node = Node(None, (), (), shape, dtype, buffer)
+            array.node = computed(shape, dtype, buffer)
             arrays.append(array)
         return arrays
 
@@ -64,7 +64,7 @@ def finisher(traced: Traced) -> Finish:
 
         def finish_one(buffers: Sequence[Buffer], _: Any) -> Any:
             array = _new(Array)
-            array.node = Node(None, (), (), shape, dtype, buffers[0])
+            array.node = computed(shape, dtype, buffers[0])
             return array
 
         return finish_one

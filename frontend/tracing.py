@@ -54,8 +54,15 @@ class Outputs:
             self.arrays.append(array)
         return number
 
+    def result(self, value: Any) -> Build:
+        """How each call makes its result like the one the traced function returned."""
+        build = self.builder(value)
+        if type(value) in (tuple, list) and _are_same(self.arrays, value):
+            return type(value)
+        return build
+
     def builder(self, value: Any) -> Build:
-        """How each call makes a value like the one the traced function returned."""
+        """How each call makes a part of its result."""
         if isinstance(value, Array):
             number = self.number(value)
             return first if number == 0 else lambda arrays: arrays[number]
@@ -66,8 +73,6 @@ class Outputs:
                 return lambda _: instance()  # not kept alive by its own entries
             return lambda _: value
         builders = [self.builder(child) for child in taken.children]
-        if type(value) in (tuple, list) and _are_same(self.arrays, value):
-            return type(value)
         rebuild = taken.rebuild
         if type(value) is dict:  # results keep the function's order
             places = {key: i for i, key in enumerate(taken.keys)}
@@ -135,7 +140,7 @@ def trace(
         arguments = [tree.map_leaves(traced, value) for value in positional]
         named = {key: tree.map_leaves(traced, keywords[key]) for key in sorted(keywords)}
         if captures is None:
-            build = outputs.builder(function(*arguments, **named))
+            build = outputs.result(function(*arguments, **named))
             count, update = len(outputs.arrays), None
         else:
             build, count, update = _with_captures(
@@ -169,7 +174,7 @@ def _with_captures(
             replaced.append(array)
             put(place, traced(array))
         observer = Observer(outline, outputs.number)
-        build = outputs.builder(call())
+        build = outputs.result(call())
         count = len(outputs.arrays)
         update = observer.update()
     except BaseException:

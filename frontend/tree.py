@@ -141,7 +141,7 @@ def ordered(mapping: dict[Any, Any]) -> list[Any]:
     keys = list(mapping)
     if len(keys) < 2:
         return keys
-    if all([type(key) is str for key in keys]):
+    if all(type(key) is str for key in keys):
         keys.sort()
         return keys
     groups: dict[tuple[str, str], list[Any]] = {}
