@@ -62,15 +62,15 @@ def lower_kernels(module: ir.Operation) -> None:
     block = module.regions[0].blocks[0]
     functions = [view.operation for view in block.operations]
     programs = [f for f in functions if "sym_visibility" not in f.attributes]
+    bodies = [f for f in functions if "sym_visibility" in f.attributes]
     kernels: dict[str, Kernel | Contraction] = {}
     for function in programs:
         lowered = lower_function(module, function)
         for launch in lowered.launches:
             kernels[kernel_name(launch.kernel)] = launch.kernel
         _replace(function, lowered)
-    for function in functions:
-        if function not in programs:
-            function.erase()
+    for body in bodies:
+        body.erase()
     with ir.InsertionPoint(block):
         for name, kernel in kernels.items():
             emit(kernel, name)
