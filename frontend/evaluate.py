@@ -61,6 +61,10 @@ def _check_leaves(nodes: Sequence[Node], order: Sequence[Node]) -> None:
     for node in order:
         for child in node.inputs:
             if child.is_traced_input:
+                # What was made last in that trace is what got out of it; say where that was.
+                for made in reversed(order):
+                    if made.trace is child.trace:
+                        graph.check_usable(made)
                 raise_traced(child)
 
 
@@ -71,7 +75,8 @@ def raise_traced(node: Node) -> None:
     raise TracedValueError(
         f"the value of an array was read while {name} was being traced{graph.user_line()}; only "
         "its shape, dtype, ndim and size are known then. Return the array and read it outside, "
-        "use lamina.where for a choice between values, or pass a Python number as the argument"
+        "use lamina.where for a choice between values, pass a Python number as the argument, or "
+        "name the array's container in inputs= and outputs= if it is state"
     )
 
 
