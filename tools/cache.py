@@ -17,8 +17,6 @@ from ..runtime.artifact import Artifact, Pointer, Slot
 from ..runtime.cache import Entry, ModuleCache
 from ..runtime.cache_file import DamagedEntry
 
-SUMMARY = "look into the module cache, check it, and clean it up"
-
 _ORDERS: dict[str, Callable[[Entry], object]] = {
     "used": lambda entry: -entry.used,
     "created": lambda entry: -entry.created,

@@ -1,0 +1,94 @@
+"""A program stage by stage: from its trace to assembly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..dialects.program import Program
+
+STAGES = {
+    "trace": "what tracing recorded",
+    "simplified": "after canonicalize, cse and dce",
+    "fused": "after fuse: a function for each kernel's body",
+    "planned": "after plan-buffers: where each value lies",
+    "kernels": "after lower-kernels: launches, and kernels over scf, vector and memref",
+    "llvm": "LLVM IR of the kernels",
+    "asm": "assembly of the kernels, as they run here",
+}
+"""Every stage in order, and what it shows."""
+
+
+def stages(
+    program: Program,
+    name: str = "main",
+    pipeline: str | None = None,
+    locations: bool = False,
+    generic: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """The ``(stage, text)`` of a program in order; nothing is done beyond what is asked for.
+
+    Args:
+        program: the program.
+        name: the name of its function.
+        pipeline: the passes up to the launches; None for the default ones. The stages up to
+            ``planned`` show the module before the first pass, then before and after ``fuse``, then
+            after the last one.
+        locations: prints the user's file and line with each op.
+        generic: prints MLIR's generic form, which ``lamina opt`` reads.
+
+    Raises:
+        PassError: if a pass fails.
+        CodegenError: if a code generator refuses a kernel.
+    """
+    from ..dialects import mlir, printer
+    from ..passes import driver, to_llvm
+    from ..passes.pipeline import parse_pipeline, run_pipeline
+
+    with mlir.session():
+        module = mlir.to_mlir(program, name)
+
+        def text() -> str:
+            if generic:
+                return module.operation.get_asm(enable_debug_info=locations)
+            return printer.pretty(module.operation, locations=locations)
+
+        yield "trace", text()
+        passes = str(parse_pipeline(driver.PIPELINE if pipeline is None else pipeline))
+        texts: dict[str, str] = {}
+        before = text()
+
+        def note(pass_: str, _op: object, _seconds: float) -> None:
+            nonlocal before
+            if pass_.split("{")[0] == "fuse":
+                texts["simplified"], texts["fused"] = before, text()
+            before = text()
+
+        run_pipeline(module, passes, note)
+        yield from texts.items()
+        yield "planned", before
+        run_pipeline(module, "lower-kernels")
+        yield "kernels", text()
+        entries = _kernels(module.operation)
+        run_pipeline(module, "llvm")
+        ir = to_llvm.to_text(module)
+    yield "llvm", ir
+    yield "asm", "\n".join(_assembly(ir, f"{kernel}{to_llvm.ENTRY_SUFFIX}") for kernel in entries)
+
+
+def _kernels(module: object) -> list[str]:
+    """The names of the functions that launches of a lowered module call."""
+    from mlir import ir
+
+    block = module.regions[0].blocks[0]
+    functions = [view.operation for view in block.operations]
+    return [
+        ir.StringAttr(function.attributes["sym_name"]).value
+        for function in functions
+        if "results" not in function.attributes
+    ]
+
+
+def _assembly(text: str, entry: str) -> str:
+    from ..runtime import cpu
+
+    return cpu.assembly(text, entry)
