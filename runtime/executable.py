@@ -250,7 +250,11 @@ class Executable:
         wanted = len(self.artifact.inputs)
         if len(inputs) != wanted:
             return ArgumentError(f"the program takes {wanted} buffers, got {len(inputs)}")
-        gone = [number for number, each in enumerate(inputs) if not hasattr(each, "address")]
+        gone = [
+            number
+            for number, each in enumerate(inputs)
+            if isinstance(each, Buffer) and not hasattr(each, "address")
+        ]
         if gone:
             return ArgumentError(
                 f"the memory of input {gone[0]} was donated to an earlier call and is gone"

@@ -18,6 +18,7 @@ _PROCESSOR_FIELDS = (
 )
 """The lines of ``/proc/cpuinfo`` that say which processor it is and do not change."""
 _SYSCTL_NAMES = ("machdep.cpu.brand_string", "hw.cpufamily", "hw.cpusubfamily")
+_CONTROL_GROUPS_FILE = "/proc/self/cgroup"
 _CPUINFO_BYTES = 16384
 """Enough for one processor: the whole file takes milliseconds on large machines."""
 
@@ -133,7 +134,7 @@ def _control_groups(controller: str) -> list[tuple[int, str]]:
     group is mounted at the root; a group's parents limit it too. So every prefix is tried.
     """
     try:
-        with open("/proc/self/cgroup", encoding="utf-8", errors="replace") as stream:
+        with open(_CONTROL_GROUPS_FILE, encoding="utf-8", errors="replace") as stream:
             lines = stream.read().splitlines()
     except OSError:
         return []
