@@ -77,6 +77,10 @@ def _tuple_error(path: str) -> ArgumentTypeError:
     )
 
 
+class _ArrayInTuple(ArgumentTypeError):
+    """An array in a captured tuple, which cannot be updated in place; the place is not known."""
+
+
 class Captures:
     """The containers of one compiled function.
 
@@ -102,7 +106,11 @@ class Captures:
         if self.inputs is None:
             tokens += (type(None), None)
         else:
-            _scan(self.inputs, tokens, nodes, holders, seen)
+            try:
+                _scan(self.inputs, tokens, nodes, holders, seen)
+            except _ArrayInTuple:
+                check("inputs", self.inputs)
+                raise
         if self._outputs_only:
             _scan(self.outputs, tokens, None, holders, seen)
         return holders
@@ -152,7 +160,7 @@ def _scan(
             if nodes is None:
                 tokens.append(OPAQUE)
             elif isinstance(value, tuple):
-                raise _tuple_error("a captured tuple")
+                raise _ArrayInTuple("an array in a captured tuple")
             else:
                 node = child.node
                 tokens += (node.dtype, node.shape)

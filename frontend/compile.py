@@ -87,6 +87,7 @@ class Compiled:
             return self._bound_function()(*args, **kwargs)
         tokens: list[Any] = []
         nodes: list[Node] = []
+        node: Node | None
         for value in args:
             if type(value) is Array:
                 node = value.node
@@ -125,7 +126,12 @@ class Compiled:
                 return self(*args, **kwargs)
             evaluate([node for node in nodes if node.buffer is None])
             buffers = [node.buffer for node in nodes]
-        result = binding.finish(binding.run(buffers), holders)
+        if binding.donors is None:
+            outputs = binding.run(buffers)
+        else:
+            node = None  # nothing here may hold what could be given away
+            outputs = binding.donors.run(binding.run, nodes, buffers, holders)
+        result = binding.finish(outputs, holders)
         if self._donation is not None:
             self._mark_donated(self._donation.arrays(args, kwargs), holders)
         return result
@@ -173,8 +179,16 @@ class Compiled:
             self._instance,
         )
         executable = executable_for(traced.program, self._options.pipeline)
-        finish = results.finisher(traced)
-        return Entry(executable.run, traced.hidden, finish, results.Details(traced, executable))
+        donated = [] if self._donation is None else self._donation.numbers(positional, keywords)
+        return Entry(
+            executable.run,
+            traced.hidden,
+            results.finisher(traced),
+            donation.donors_of(
+                getattr(executable, "artifact", None), self.__name__, donated, traced.replaced
+            ),
+            results.Details(traced, executable),
+        )
 
     def _are_stale(self, nodes: list[Node]) -> bool:
         """True if captured arrays were those of another thread's trace, which has put them back."""

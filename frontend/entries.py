@@ -20,6 +20,7 @@ from .canonical import Canonical
 if TYPE_CHECKING:
     from ..runtime.buffer import Buffer
     from .captures import Holder
+    from .donation import Donors
     from .graph import Node
 
 Key = tuple[Any, ...]
@@ -38,24 +39,27 @@ class Entry:
         run: launches it: takes the buffers of the arguments, the captures and the hidden operands.
         hidden: the nodes of arrays reached by closure.
         finish: makes the call's result of the output buffers and the captured containers.
+        donors: the inputs whose memory outputs may take over, if there are any.
         details: what :func:`lamina.explain` tells of it.
         used: when it was used last.
         bindings: the raw keys that lead to it.
     """
 
-    __slots__ = ("bindings", "details", "finish", "hidden", "key", "run", "used")
+    __slots__ = ("bindings", "details", "donors", "finish", "hidden", "key", "run", "used")
 
     def __init__(
         self,
         run: Callable[[list[Buffer]], Sequence[Buffer]],
         hidden: list[Node],
         finish: Callable[[Sequence[Buffer], list[Holder] | None], Any],
+        donors: Donors | None,
         details: Any,
     ) -> None:
         self.key: Key = ()
         self.run = run
         self.hidden = hidden
         self.finish = finish
+        self.donors = donors
         self.details = details
         self.used = tick()
         self.bindings: list[tuple[dict[Key, Binding], Key]] = []
@@ -68,16 +72,17 @@ class Binding:
         entry: the entry.
         order: for each array of the entry its number in the raw order; None if they agree.
         holder_order: the same for captured containers.
-        run, hidden, finish: the entry's.
+        run, hidden, finish, donors: the entry's.
     """
 
-    __slots__ = ("entry", "finish", "hidden", "holder_order", "order", "run")
+    __slots__ = ("donors", "entry", "finish", "hidden", "holder_order", "order", "run")
 
     def __init__(self, entry: Entry, canonical: Canonical) -> None:
         self.entry = entry
         self.run = entry.run
         self.hidden = entry.hidden
         self.finish = entry.finish
+        self.donors = entry.donors
         self.order = _permutation(canonical.slots)
         self.holder_order = _permutation(canonical.holders)
 

@@ -40,10 +40,12 @@ class Outputs:
 
     Attributes:
         arrays: the handles, by number.
+        nodes: their values when they were handed out.
     """
 
     def __init__(self, instance: Callable[[], Any] | None) -> None:
         self.arrays: list[Array] = []
+        self.nodes: list[Node] = []
         self._numbers: dict[int, int] = {}
         self._instance = instance
 
@@ -52,6 +54,7 @@ class Outputs:
         number = self._numbers.setdefault(id(array), len(self.arrays))
         if number == len(self.arrays):
             self.arrays.append(array)
+            self.nodes.append(array.node)
         return number
 
     def result(self, value: Any) -> Build:
@@ -95,6 +98,7 @@ class Traced:
         build: makes the result from the first ``results`` outputs.
         results: how many outputs that are; captured containers take the others.
         update: what happens to captured containers; None without captures.
+        replaced: ``(input, container, key)`` of captured arrays that the update replaces.
     """
 
     program: Program
@@ -102,6 +106,7 @@ class Traced:
     build: Build
     results: int
     update: Update | None
+    replaced: list[tuple[int, int, Any]]
 
 
 def trace(
@@ -141,19 +146,22 @@ def trace(
         named = {key: tree.map_leaves(traced, keywords[key]) for key in sorted(keywords)}
         if captures is None:
             build = outputs.result(function(*arguments, **named))
-            count, update = len(outputs.arrays), None
+            count, update, replaced = len(outputs.arrays), None, []
         else:
-            build, count, update = _with_captures(
+            given = len(inputs)
+            build, count, update, places = _with_captures(
                 lambda: function(*arguments, **named), captures, this, traced, outputs
             )
+            replaced = [(given + number, holder, key) for number, holder, key in places]
     finally:
         current.trace = outer
         this.finished = True
         this.done.set()
-    results = [array.node for array in outputs.arrays]
-    hidden = outside_nodes(results, this)
+    hidden = outside_nodes(outputs.nodes, this)
     evaluate([node for node in hidden if node.buffer is None])
-    return Traced(graph.record(inputs + hidden, results), hidden, build, count, update)
+    return Traced(
+        graph.record(inputs + hidden, outputs.nodes), hidden, build, count, update, replaced
+    )
 
 
 def _with_captures(
@@ -162,7 +170,7 @@ def _with_captures(
     this: FunctionTrace,
     traced: Callable[[Any], Any],
     outputs: Outputs,
-) -> tuple[Build, int, Update]:
+) -> tuple[Build, int, Update, list[tuple[int, int, Any]]]:
     outline = Outline(captures)
     saved = Saved(outline.holders)
     replaced: list[Array] = []
@@ -185,7 +193,9 @@ def _with_captures(
     finally:
         for identity in busy:
             BUSY.pop(identity, None)
-    return build, count, update
+    places = {(id(place.holder), place.key): i for i, place in enumerate(outline.places)}
+    inputs = [(places.get((id(outline.holders[h]), k)), h, k) for h, k, _ in update.arrays]
+    return build, count, update, [(i, h, k) for i, h, k in inputs if i is not None]
 
 
 BUSY: dict[int, FunctionTrace] = {}

@@ -56,7 +56,7 @@ def test_reading_a_value_is_an_error_with_the_line_and_the_ways_out(name):
     read = READS[name]
 
     def function(x):
-        return x if read(x * 2) else x
+        return x if read(x * 2) else -x
 
     compiled = compile(function)
     with pytest.raises(TracedValueError) as caught:
@@ -67,7 +67,7 @@ def test_reading_a_value_is_an_error_with_the_line_and_the_ways_out(name):
     assert "lamina.where" in text
     assert "inputs=" in text
     assert compiled.cache_size == 0
-    assert compiled.__wrapped__(X).tolist() == [1.0, 2.0]
+    assert compiled.__wrapped__(X).tolist() in ([1.0, 2.0], [-1.0, -2.0])
 
 
 def test_values_that_are_known_may_be_read():
