@@ -5,6 +5,7 @@ import math as _math
 from .dialects.dtypes import DType as Dtype
 from .errors import LaminaError
 from .frontend.array import Array
+from .frontend.compile import compile
 from .frontend.contractions import addmm, inner, kron, matmul, outer, tensordot, vecdot
 from .frontend.creation import (
     arange,
@@ -142,6 +143,7 @@ from .frontend.elementwise import (
     trunc,
 )
 from .frontend.evaluate import async_eval, eval
+from .frontend.explain import explain
 from .frontend.printing import PrintOptions, get_printoptions, printoptions, set_printoptions
 from .frontend.rearranging import (
     concat,
@@ -193,6 +195,7 @@ from .frontend.shaping import (
     view,
 )
 from .frontend.statistics import logsumexp, mean, softmax, std, var
+from .frontend.switches import disable_compile, enable_compile
 
 array = Array
 e = _math.e
