@@ -271,12 +271,21 @@ def _text(part: Part) -> str:
     if part.slot is not None:
         return f"array {head[0].short}[{','.join(map(str, head[1]))}]"
     if head[0] is HOLDER:
-        attributes = "".join(f", {name}={token!r}" for name, _, token in head[1])
-        return f"{head[2].__qualname__} of {len(part.children)}{attributes}"
+        attributes = "".join(f", {name}={_constant_text(token)}" for name, _, token in head[1])
+        return f"{head[2].__name__} of {len(part.children)}{attributes}"
     if part.keys is not None or part.children or len(head) == 3:
-        return f"{head[0].__qualname__} of {len(part.children)}"
+        return f"{head[0].__name__} of {len(part.children)}"
     if head[0] is type(None):
         return "None"
     # Floats that equality does not tell apart are text in keys.
-    value = head[1] if head[0] is float else repr(head[1])
-    return f"{head[0].__qualname__} {value}"
+    value = head[1] if head[0] is float else _constant_text(head[1])
+    return f"{head[0].__name__} {value}"
+
+
+def _constant_text(token: Any) -> str:
+    """The text of a constant's token; the types of parts are left out."""
+    if not isinstance(token, tuple):
+        return repr(token)
+    typed = all(isinstance(one, tuple) and len(one) == 2 for one in token)
+    values = [one[1] if typed else one for one in token]
+    return f"({', '.join(map(_constant_text, values))})"
