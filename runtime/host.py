@@ -134,8 +134,8 @@ def _control_groups(controller: str) -> list[tuple[int, str]]:
     group is mounted at the root; a group's parents limit it too. So every prefix is tried.
     """
     try:
-        with open(_CONTROL_GROUPS_FILE, encoding="utf-8", errors="replace") as stream:
-            lines = stream.read().splitlines()
+        with open(_CONTROL_GROUPS_FILE, "rb") as stream:
+            lines = os.fsdecode(stream.read()).splitlines()
     except OSError:
         return []
     groups = []
@@ -156,7 +156,7 @@ def _control_groups(controller: str) -> list[tuple[int, str]]:
 def _read_numbers(path: str) -> list[float]:
     """The numbers in a control group's file; empty for a missing file and for ``max``."""
     try:
-        with open(path, encoding="ascii") as stream:
+        with open(path, "rb") as stream:
             return [float(word) for word in stream.read().split()]
     except (OSError, ValueError):
         return []

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import CodegenError
+from .image import Image
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -29,45 +30,25 @@ _UNWIND_SECTIONS = (".eh_frame", ".note", ".llvm")
 """Allocated sections that running code does not read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
-    """Machine code that runs at any page-aligned address.
-
-    Attributes:
-        code: instructions and constants.
-        entry_offset: where the entry point is in them.
-    """
-
-    code: bytes
-    entry_offset: int
-
-    def pack(self) -> bytes:
-        """The image as bytes, for :meth:`unpack`."""
-        return self.entry_offset.to_bytes(8, "little") + self.code
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Image:
-        """The image that :meth:`pack` wrote; CodegenError for anything else."""
-        entry_offset = int.from_bytes(data[:8], "little")
-        if len(data) < 8 or entry_offset >= len(data) - 8:
-            raise CodegenError(f"{len(data)} bytes are not a code image")
-        return cls(data[8:], entry_offset)
-
-
-@dataclass(slots=True)
 class _Section:
-    name: str
-    kind: int
-    flags: int
-    alignment: int
-    data: bytes
-    link: int
-    info: int
-    address: int | None = None
+    """A section; ``address`` is its place in the image, once it has one."""
+
+    __slots__ = ("address", "alignment", "data", "flags", "info", "kind", "link", "name")
+
+    def __init__(
+        self, name: str, kind: int, flags: int, alignment: int, data: bytes, link: int, info: int
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.flags = flags
+        self.alignment = alignment
+        self.data = data
+        self.link = link
+        self.info = info
+        self.address: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Symbol:
+class _Symbol(NamedTuple):
     name: str
     section: int
     value: int

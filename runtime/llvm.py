@@ -16,11 +16,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_void_p
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import CodegenError
 from .host import architecture
+from .image import Target
 
 T = TypeVar("T")
 
@@ -91,21 +91,6 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     ),
     "VerifyModule": (c_int, c_void_p, c_int, POINTER(c_void_p)),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What code is generated for.
-
-    Attributes:
-        triple: the target triple; always one of an ELF system, whatever runs the code.
-        cpu: the processor's name, as LLVM spells it.
-        features: its features, as ``+avx2,-avx512f``.
-    """
-
-    triple: str
-    cpu: str
-    features: str
 
 
 class _Library:
@@ -200,7 +185,7 @@ def compile_object(
     text: str | bytes,
     entry: str,
     target: Target | None = None,
-    pipeline: str = KERNEL_PIPELINE,
+    pipeline: str | None = None,
 ) -> bytes:
     """LLVM IR to a relocatable ELF object.
 
@@ -211,7 +196,8 @@ def compile_object(
         text: a module of LLVM IR.
         entry: the function that stays visible.
         target: what to generate code for; this machine by default.
-        pipeline: LLVM's passes, as ``opt -passes`` takes them: ``default<O3>``, for example.
+        pipeline: LLVM's passes, as ``opt -passes`` takes them, such as ``default<O3>``;
+            KERNEL_PIPELINE by default.
 
     Raises CodegenError, with LLVM's words, for IR that does not parse, verify or compile.
     """
@@ -222,14 +208,14 @@ def assembly(
     text: str | bytes,
     entry: str,
     target: Target | None = None,
-    pipeline: str = KERNEL_PIPELINE,
+    pipeline: str | None = None,
 ) -> str:
     """LLVM IR to the assembly of what :func:`compile_object` returns; arguments as there."""
     return _on_own_thread(lambda: _compile(text, entry, target, pipeline, _ASSEMBLY_FILE)).decode()
 
 
 def _compile(
-    text: str | bytes, entry: str, target: Target | None, pipeline: str, kind: int
+    text: str | bytes, entry: str, target: Target | None, pipeline: str | None, kind: int
 ) -> bytes:
     library, target = _library(), target or host_target()
     data = text.encode() if isinstance(text, str) else text
@@ -246,7 +232,7 @@ def _compile(
     try:
         module = _parse(library, context, data)
         _prepare(library, context, module, entry, target.triple, code_generator)
-        _optimize(library, module, code_generator, pipeline)
+        _optimize(library, module, code_generator, pipeline or KERNEL_PIPELINE)
         _raise_first(errors)
         output = _emit(library, module, code_generator, kind)
         _raise_first(errors)

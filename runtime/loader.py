@@ -8,7 +8,7 @@ import platform
 from ctypes import c_int, c_long, c_size_t, c_void_p
 
 from ..errors import CodegenError
-from .linker import Image
+from .image import Image
 
 _PROTECT_READ, _PROTECT_WRITE, _PROTECT_EXECUTE = 1, 2, 4
 _FAILED = c_void_p(-1).value
@@ -28,7 +28,7 @@ class LoadedKernel:
         address: the entry point.
     """
 
-    __slots__ = ("_base", "_size", "_unmap", "address")
+    __slots__ = ("__weakref__", "_base", "_size", "_unmap", "address")
 
     def __init__(self, base: int, size: int, entry_offset: int) -> None:
         self._base = base

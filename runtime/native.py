@@ -21,7 +21,7 @@ from ..errors import ArgumentError, OutOfMemoryError
 from . import config
 from .cpu import compile_llvm_ir, load
 from .host import architecture, host_key, usable_cpus
-from .linker import Image
+from .image import Image
 from .loader import LoadedKernel, map_pages
 
 SOURCE = pathlib.Path(__file__).with_name("native.ll")

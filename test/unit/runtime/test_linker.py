@@ -8,7 +8,8 @@ import pytest
 
 from lamina.errors import CodegenError
 from lamina.runtime import llvm
-from lamina.runtime.linker import Image, link
+from lamina.runtime.image import Image
+from lamina.runtime.linker import link
 
 TABLE = tuple(range(1000, 1000 + 64))
 WITH_CONSTANTS = f"""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from lamina.errors import CodegenError
-from lamina.runtime import llvm
+from lamina.runtime import cpu, llvm
 from lamina.runtime.cpu import compile_llvm_ir, load
 
 FORTY_TWO = "define i32 @entry(ptr %a, i64 %b, i64 %c) { ret i32 42 }"
 
 
-def call(text: str, pipeline: str = llvm.KERNEL_PIPELINE) -> int:
+def call(text: str, pipeline: str | None = None) -> int:
     kernel = load(compile_llvm_ir(text, "entry", pipeline=pipeline))
     function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
     return function(kernel.address)(None, 3, 4)
@@ -174,3 +176,20 @@ def test_missing_llvm_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_version_has_three_parts() -> None:
     assert len(llvm.version().split(".")) == 3
+
+
+def test_the_kept_target_is_the_one_llvm_names() -> None:
+    assert cpu.host_target() == llvm.host_target()
+
+
+def test_known_code_does_not_load_llvm() -> None:
+    code = (
+        "import sys\n"
+        "from lamina.runtime import cpu\n"
+        "from lamina.runtime.native import native\n"
+        "cpu.host_target(); native()\n"
+        "print('lamina.runtime.llvm' in sys.modules)\n"
+    )
+    for wanted in (None, "False"):
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+        assert wanted is None or output.strip() == wanted
