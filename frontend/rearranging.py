@@ -351,19 +351,27 @@ def _extended(node: Node, axis: int, low: int, high: int, mode: str) -> Node:
         parts = [_repeated(node, axis, 0, low), node, _repeated(node, axis, last, high)]
         parts = [part for part in parts if part.shape[axis]]
         return _joined("pad", parts, axis)
-    # Mirrors as wide as the array allows, again and again: what was added is mirrored in turn.
     skip = 1 if mode == "reflect" else 0
-    while low or high:
-        extent = node.shape[axis]
-        before, after = min(low, extent - skip), min(high, extent - skip)
-        parts = [node]
-        if before:
-            parts.insert(0, slice_axis(node, axis, before - 1 + skip, before, -1))
-        if after:
-            parts.append(slice_axis(node, axis, extent - 1 - skip, after, -1))
-        node = _joined("pad", parts, axis)
-        low, high = low - before, high - after
-    return node
+    extent = node.shape[axis]
+    if max(low, high) > extent - skip:
+        return _mirrored_again(node, axis, low, high, skip)
+    parts = [node]
+    if low:
+        parts.insert(0, slice_axis(node, axis, low - 1 + skip, low, -1))
+    if high:
+        parts.append(slice_axis(node, axis, extent - 1 - skip, high, -1))
+    return _joined("pad", parts, axis)
+
+
+def _mirrored_again(node: Node, axis: int, low: int, high: int, skip: int) -> Node:
+    """A window of the endless array that goes to and fro over the axis."""
+    extent = node.shape[axis]
+    back = slice_axis(node, axis, extent - 1 - skip, extent - 2 * skip, -1)
+    period = _joined("pad", [node, back], axis)
+    length = period.shape[axis]
+    start, size = -low % length, low + extent + high
+    copies = [period] * -(-(start + size) // length)
+    return slice_axis(_joined("pad", copies, axis), axis, start, size)
 
 
 def _repeated(node: Node, axis: int, index: int, count: int) -> Node:
