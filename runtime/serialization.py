@@ -56,7 +56,7 @@ def load(data: bytes) -> Artifact:
             tuple([(_sizes(shape), _text(dtype)) for shape, dtype in inputs]),
             tuple([_output(*output) for output in outputs]),
             tuple([_slot(*slot) for slot in slots]),
-            tuple([_launch(*launch, len(slots)) for launch in launches]),
+            tuple([_launch(len(slots), *launch) for launch in launches]),
             _size(workspace),
         )
         _check_references(artifact)
@@ -80,16 +80,18 @@ def _slot(kind: Any, index: Any, offset: Any, name: Any) -> Slot:
     return Slot(kind, _size(index), _size(offset), _text(name))
 
 
-def _launch(kernel: Any, arguments: Any, units: Any, grain: Any, slots: int) -> Launch:
+def _launch(slots: int, kernel: Any, arguments: Any, units: Any, grain: Any) -> Launch:
     words: list[Pointer | int] = []
     for word in arguments:
-        if type(word) is int and word in _WORDS:
-            words.append(word)
-        else:
+        if isinstance(word, list):
             slot, offset = word
             if type(slot) is not int or not 0 <= slot < slots:
                 raise DamagedEntry(f"a launch refers to slot {slot!r} of {slots}")
             words.append(Pointer(slot, _size(offset)))
+        elif type(word) is int and word in _WORDS:
+            words.append(word)
+        else:
+            raise DamagedEntry(f"{word!r} is not a word")
     return Launch(_text(kernel), tuple(words), _size(units), _size(grain))
 
 

@@ -16,7 +16,7 @@ from .cache import ModuleCache, default_cache
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ("dialects", "passes", "runtime")
 SUFFIXES = (".py", ".ll")
-DISTRIBUTIONS = (
+DISTRIBUTIONS: tuple[str, ...] = (
     "lamina",
     "ml_dtypes",
     "numpy",

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,7 +18,7 @@ from ..runtime.artifact import Artifact, Pointer, Slot
 from ..runtime.cache import Entry, ModuleCache
 from ..runtime.cache_file import DamagedEntry
 
-_ORDERS: dict[str, Callable[[Entry], object]] = {
+_ORDERS: dict[str, Callable[[Entry], Any]] = {
     "used": lambda entry: -entry.used,
     "created": lambda entry: -entry.created,
     "size": lambda entry: -entry.nbytes,

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-import lamina as lm
+import lamina as lm  # pyright: ignore[reportMissingImports]  (editable installs)
 
 from ..errors import LaminaError
 from ..frontend import tracing
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     console = Console(markup=False, highlight=False, soft_wrap=True)
     try:
         correct = _show_gelu(console, arguments, scipy.special.erf)
-        points = load_digits().data.astype(np.float32)
+        points = load_digits(return_X_y=True)[0].astype(np.float32)
         centroids, agree = _show_kmeans(console, arguments, points)
         _picture(centroids, Image).save(arguments.output)
     except (LaminaError, OSError) as error:

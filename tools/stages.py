@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..dialects.program import Program
 
@@ -49,7 +50,7 @@ def stages(
 
         def text() -> str:
             if generic:
-                return module.operation.get_asm(enable_debug_info=locations)
+                return str(module.operation.get_asm(enable_debug_info=locations))
             return printer.pretty(module.operation, locations=locations)
 
         yield "trace", text()
@@ -75,7 +76,7 @@ def stages(
     yield "asm", "\n".join(_assembly(ir, f"{kernel}{to_llvm.ENTRY_SUFFIX}") for kernel in entries)
 
 
-def _kernels(module: object) -> list[str]:
+def _kernels(module: Any) -> list[str]:
     """The names of the functions that launches of a lowered module call."""
     from mlir import ir
 
