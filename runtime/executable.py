@@ -83,13 +83,15 @@ class Executable:
             number for number, output in enumerate(artifact.outputs) if output.source[0] == "slot"
         ]
         sizes = [_bytes_of(artifact.outputs[number]) for number in self._own]
-        self._first_input = _FIRST_BASE + len(sizes) + (artifact.workspace > 0)
+        self._has_workspace = artifact.workspace > 0
+        self._first_input = _FIRST_BASE + len(sizes) + self._has_workspace
         self._touched = sum(sizes) + artifact.workspace + sum(map(_bytes, artifact.inputs))
-        if artifact.workspace:
+        if self._has_workspace:
             sizes.append(artifact.workspace)
         self._fresh = [(block.take, n, block) for n in sizes for block in (pool.size_class(n),)]
         words = self._words()
         self._list = (c_int64 * len(words))(*words)
+        self._list_address = ctypes.addressof(self._list)
         self._pack = struct.Struct(f"={self._first_input + len(artifact.inputs)}q").pack
         self._call = (_BRIEF if self._is_brief() else _CALL)(native().replay)
         self.run = self._specialised()
@@ -143,14 +145,12 @@ class Executable:
             return self._donating_run
         if is_plain and len(self._fresh) == 1:
             return self._single_output_run()
-        if is_plain and not self.artifact.workspace:
-            return self._launch_with_fresh
-        return self._general_run
+        return self._plain_run if is_plain else self._general_run
 
     def _single_output_run(self) -> Run:
         """The call of programs with one output of their own and no workspace."""
         ((take, nbytes, block),) = self._fresh
-        pack, call, launches = self._pack, self._call, ctypes.addressof(self._list)
+        pack, call, launches = self._pack, self._call, self._list_address
 
         def run(
             inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
@@ -167,24 +167,26 @@ class Executable:
 
         return run
 
-    def _launch_with_fresh(
+    def _plain_run(
         self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
     ) -> list[Buffer]:
-        """Runs the launches; returns the outputs' own buffers, then the workspace."""
+        """The call of programs all of whose outputs have a buffer of their own."""
         fresh = [Buffer(take(), nbytes, block) for take, nbytes, block in self._fresh]
         try:
             bases = self._pack(0, *map(_address_of, fresh), *map(_address_of, inputs))
         except (struct.error, AttributeError) as error:
             raise self._wrong_inputs(inputs, error) from None
-        status = self._call(self._list, bases)
+        status = self._call(self._list_address, bases)
         if status:
             raise self._failure(status)
+        if self._has_workspace:
+            fresh.pop()
         return fresh
 
     def _general_run(
         self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
     ) -> list[Buffer]:
-        return self._results(inputs, self._launch_with_fresh(inputs))
+        return self._results(inputs, self._plain_run(inputs))
 
     def _donating_run(
         self, inputs: Sequence[Buffer], donate: Collection[int] = (), owned: bool = False
@@ -199,7 +201,7 @@ class Executable:
             raise self._wrong_inputs(inputs, None)
         own = self._take_over(inputs, donate, owned)
         bases = self._pack(0, *map(_address_of, own), *addresses)
-        status = self._call(self._list, bases)
+        status = self._call(self._list_address, bases)
         if status:
             raise self._failure(status)
         return self._results(inputs, own)
@@ -208,19 +210,33 @@ class Executable:
         self, inputs: Sequence[Buffer], donate: Collection[int], owned: bool
     ) -> list[Buffer]:
         """Buffers for the outputs, some of them of inputs' memory, and the workspace."""
+        donors = self._donors(inputs, donate, owned)
+        # Memory is taken over last: nothing has been given away if there is none for the rest.
+        own = [
+            None if number in donors else Buffer(take(), nbytes, block)
+            for number, (take, nbytes, block) in enumerate(self._fresh)
+        ]
+        return [
+            buffer or inputs[donors[number]].donate(self._fresh[number][1])
+            for number, buffer in enumerate(own)
+        ]
+
+    def _donors(
+        self, inputs: Sequence[Buffer], donate: Collection[int], owned: bool
+    ) -> dict[int, int]:
+        """The input that gives its memory to each output of its own that has one."""
         outputs = self.artifact.outputs
-        kept = {output.source[1] for output in outputs if output.source[0] == "input"}
-        own: list[Buffer] = []
-        for number, (take, nbytes, block) in enumerate(self._fresh):
-            donors = outputs[self._own[number]].donated if number < len(self._own) else ()
-            for donor in donors:
+        used = {output.source[1] for output in outputs if output.source[0] == "input"}
+        donors: dict[int, int] = {}
+        for number, output in enumerate(self._own):
+            nbytes = self._fresh[number][1]
+            for donor in outputs[output].donated:
                 given = donor in donate or (owned and _references(inputs, donor) <= _UNSHARED)
-                if given and donor not in kept and _may_give(inputs, donor, nbytes):
-                    own.append(inputs[donor].donate(nbytes))
+                if given and donor not in used and _may_give(inputs, donor, nbytes):
+                    donors[number] = donor
+                    used.add(donor)
                     break
-            else:
-                own.append(Buffer(take(), nbytes, block))
-        return own
+        return donors
 
     def _results(self, inputs: Sequence[Buffer], own: list[Buffer]) -> list[Buffer]:
         """The call's outputs from the buffers that were made for it."""
