@@ -132,43 +132,55 @@ def _scan(
     seen: dict[int, int],
 ) -> None:
     """Appends what a container holds; without nodes, arrays count as arrays only."""
-    value = resolved(value)
     kind = type(value)
+    if kind is not dict and kind is not list:
+        value = resolved(value)
+        kind = type(value)
     if isinstance(value, tuple):
         tokens += (kind, len(value))
-        children: Any = value
-    elif isinstance(value, (dict, list)):
-        identity = id(value)
-        if identity in seen:
-            tokens += (ALIAS, seen[identity])
-            return
-        seen[identity] = len(holders)
-        holders.append(value)
-        plain = kind is dict or kind is list
-        tokens += (HOLDER, () if plain else _attributes(value), kind)
-        if isinstance(value, dict):
-            tokens.append(key_tokens(value))
-            children = value.values()
-        else:
-            tokens.append(len(value))
-            children = value
-    else:
+        for child in value:
+            if type(child) is Array and nodes is not None:
+                raise _ArrayInTuple("an array in a captured tuple")
+            _scan_child(child, tokens, nodes, holders, seen)
+        return
+    if not isinstance(value, (dict, list)):
         tokens += (kind, constant_token(value))
         return
+    identity = id(value)
+    if identity in seen:
+        tokens += (ALIAS, seen[identity])
+        return
+    seen[identity] = len(holders)
+    holders.append(value)
+    attributes = () if kind is dict or kind is list else _attributes(value)
+    if isinstance(value, dict):
+        tokens += (HOLDER, attributes, kind, key_tokens(value))
+        children: Any = value.values()
+    else:
+        tokens += (HOLDER, attributes, kind, len(value))
+        children = value
     for child in children:
-        if type(child) is Array:
-            if nodes is None:
-                tokens.append(OPAQUE)
-            elif isinstance(value, tuple):
-                raise _ArrayInTuple("an array in a captured tuple")
-            else:
-                node = child.node
-                tokens += (node.dtype, node.shape)
-                nodes.append(node)
-        elif type(child) in _SIMPLE:
-            scan(child, tokens, _NO_NODES)
+        if type(child) is Array and nodes is not None:
+            node = child.node
+            tokens += (node.dtype, node.shape)
+            nodes.append(node)
         else:
-            _scan(child, tokens, nodes, holders, seen)
+            _scan_child(child, tokens, nodes, holders, seen)
+
+
+def _scan_child(
+    child: Any,
+    tokens: Tokens,
+    nodes: list[Node] | None,
+    holders: list[Holder],
+    seen: dict[int, int],
+) -> None:
+    if type(child) is Array:
+        tokens.append(OPAQUE)
+    elif type(child) in _SIMPLE:
+        scan(child, tokens, _NO_NODES)
+    else:
+        _scan(child, tokens, nodes, holders, seen)
 
 
 _SIMPLE = frozenset((int, bool, float, str, type(None)))
@@ -282,7 +294,7 @@ def _refill(holder: Holder, content: Any) -> None:
 def put(place: Place, value: Any) -> None:
     """Puts a value into a container without calling a subclass's own methods."""
     holder, key = place
-    base = list if isinstance(holder, list) else dict
+    base: Any = list if isinstance(holder, list) else dict
     if isinstance(holder, OrderedDict):
         base = OrderedDict
     base.__setitem__(holder, key, value)

@@ -51,6 +51,9 @@ class Compiled:
     method. Its attributes ``__name__``, ``__doc__`` and so on are the function's.
     """
 
+    __name__: str
+    __qualname__: str
+
     def __init__(
         self,
         function: Callable[..., Any],

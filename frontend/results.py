@@ -8,7 +8,7 @@ from typing import Any
 from ..runtime.buffer import Buffer
 from .array import Array
 from .captures import Holder
-from .graph import computed
+from .graph import Data
 from .tracing import Traced, first
 
 Finish = Callable[[Sequence[Buffer], "list[Holder] | None"], Any]
@@ -46,8 +46,12 @@ def finisher(traced: Traced) -> Finish:
     def arrays_of(buffers: Sequence[Buffer]) -> list[Array]:
         arrays: list[Array] = []
         for (shape, dtype), buffer in zip(outputs, buffers):
+            node = _new(Data)
+            node.shape = shape
+            node.dtype = dtype
+            node.buffer = buffer
             array = _new(Array)
-            array.node = computed(shape, dtype, buffer)
+            array.node = node
             arrays.append(array)
         return arrays
 
@@ -62,9 +66,13 @@ def finisher(traced: Traced) -> Finish:
     if build is first and len(outputs) == 1:
         ((shape, dtype),) = outputs
 
-        def finish_one(buffers: Sequence[Buffer], _: Any) -> Any:
+        def finish_one(buffers: Sequence[Buffer], _: Any) -> Array:
+            node = _new(Data)
+            node.shape = shape
+            node.dtype = dtype
+            node.buffer = buffers[0]
             array = _new(Array)
-            array.node = computed(shape, dtype, buffers[0])
+            array.node = node
             return array
 
         return finish_one
