@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
-import os
 import pathlib
 import threading
 
 from ..errors import CodegenError
+from . import config
 
 _PACKAGE = "scipy_openblas32"
 _PREFIXES = ("scipy_", "")
@@ -47,18 +47,12 @@ def library_path() -> str:
 @functools.cache
 def _library() -> ctypes.CDLL:
     path = library_path()
-    with _LOCK:
-        before = os.environ.get(_THREADS_VARIABLE)
-        os.environ[_THREADS_VARIABLE] = "1"  # else it starts its threads when it is loaded
+    # It would start its threads when it is loaded.
+    with _LOCK, config.temporary_variable(_THREADS_VARIABLE, "1"):
         try:
             library = ctypes.CDLL(path)
         except OSError as error:
             raise CodegenError(f"OpenBLAS cannot be loaded from {path}: {error}") from error
-        finally:
-            if before is None:
-                del os.environ[_THREADS_VARIABLE]
-            else:
-                os.environ[_THREADS_VARIABLE] = before
     for prefix in _PREFIXES:
         set_threads = getattr(library, f"{prefix}openblas_set_num_threads", None)
         if set_threads is not None:

@@ -6,9 +6,10 @@ after ``import lamina``. Knobs that change what a compilation gives are part of 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -155,6 +156,20 @@ def unknown_variables() -> list[str]:
     """The variables that start with ``LAMINA_`` and mean nothing, such as misspelt ones."""
     known = {knob.name for knob in KNOBS}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
+@contextlib.contextmanager
+def temporary_variable(name: str, value: str) -> Iterator[None]:
+    """Sets an environment variable for what another library reads inside the ``with`` block."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def xdg_cache_home() -> str:
