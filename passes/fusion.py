@@ -261,12 +261,9 @@ class Partition:
 
     def _redirect(self, user: int, old: int, new: int) -> None:
         """Tells the group of an instruction, seen through views, that a producer was merged."""
-        stack = [user]
-        while stack:
-            instruction = stack.pop()
+        for instruction in self._seen_by(user):
             number = self.group_of[instruction]
             if number is None:
-                stack.extend(self.users[self.first + instruction])
                 continue
             group = self.groups[number]
             if group is not None and old in group.producers:
@@ -311,15 +308,29 @@ class Partition:
         """True if the program returns a value or uses it, seen through views, outside."""
         if value in self.outputs:
             return True
-        for user in self.users[value]:
-            result = self.first + user
-            is_view = self.program.instructions[user].primitive.kind == "view"
-            if is_view and result not in self.copied:
-                if self.is_needed(result, inside):
-                    return True
-            elif user not in inside:
-                return True
-        return False
+        return any(
+            reader not in inside or self.first + reader in self.outputs
+            for user in self.users[value]
+            for reader in self._seen_by(user)
+        )
+
+    def _seen_by(self, user: int) -> list[int]:
+        """The ops that a user is or, if it is a view, feeds; views that are returned too."""
+        readers: list[int] = []
+        seen = {user}
+        stack = [user]
+        while stack:
+            number = stack.pop()
+            value = self.first + number
+            is_view = self.program.instructions[number].primitive.kind == "view"
+            if not is_view or value in self.copied or value in self.outputs:
+                readers.append(number)
+            if is_view and value not in self.copied:
+                for further in self.users[value]:
+                    if further not in seen:
+                        seen.add(further)
+                        stack.append(further)
+        return readers
 
     def _is_allowed(self, one: Group, two: Group, domain: Shape, axes: tuple[int, ...]) -> bool:
         """Rows must fit a unit; long reductions must stay free to be split."""
