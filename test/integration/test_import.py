@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 HEAVY = ("mlir", "llvm", "jax", "torch", "cuda", "cupy", "triton", "vulkan", "sklearn", "rich")
 
 PROGRAM = """
 import json, sys, time
-import ml_dtypes
-start = time.perf_counter()
+start = time.process_time()
+import numpy, ml_dtypes
+after = time.process_time()
 import lamina
-own = time.perf_counter() - start
-print(json.dumps({"own": own, "modules": sorted(sys.modules)}))
+own = time.process_time() - after
+print(json.dumps({"needed": after - start, "own": own, "modules": sorted(sys.modules)}))
 """
-NUMPY = "import time; start = time.perf_counter(); import numpy; print(time.perf_counter() - start)"
 
 
-def python(program: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
-    ).stdout
+def imported(bytecode: Path) -> dict[str, object]:
+    """What a process found; ``bytecode`` is where it keeps compiled modules."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    return json.loads(process.stdout)
 
 
-def test_no_compiler_is_imported():
-    modules = json.loads(python(PROGRAM))["modules"]
+def test_no_compiler_is_imported(tmp_path):
+    modules = imported(tmp_path)["modules"]
     assert "lamina" in modules
     assert not [name for name in modules if name.split(".")[0] in HEAVY]
 
 
-def test_lamina_costs_less_than_numpy():
-    # A bound in seconds would measure the machine; NumPy is what every user waits for anyhow.
-    own = min(json.loads(python(PROGRAM))["own"] for _ in range(5))
-    numpy = min(float(python(NUMPY)) for _ in range(5))
-    assert own < numpy, f"{own * 1e3:.0f} ms, NumPy {numpy * 1e3:.0f} ms"
+def test_lamina_costs_less_than_what_it_needs(tmp_path):
+    # In seconds the bound would measure the machine; NumPy is what every user waits for anyhow.
+    imported(tmp_path)
+    runs = [imported(tmp_path) for _ in range(5)]
+    own, needed = (min(run[name] for run in runs) for name in ("own", "needed"))
+    assert own < 0.6 * needed, f"{own * 1e3:.0f} ms, NumPy and ml_dtypes {needed * 1e3:.0f} ms"

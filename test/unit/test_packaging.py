@@ -74,7 +74,7 @@ def test_every_imported_distribution_is_a_dependency():
         "rich": "rich",
         "scipy_openblas32": "scipy-openblas32",
     }
-    optional = {"PIL": "pillow", "sklearn": "scikit-learn"}
+    optional = {"PIL", "scipy", "sklearn"}
     dependencies = {re.split(r"[<>=]", text)[0] for text in listed("dependencies")}
     assert set(needed.values()) <= dependencies
     known = {*sys.stdlib_module_names, *needed, *optional, "lamina"}
