@@ -8,11 +8,13 @@ rebindable handle on a node.
 
 from __future__ import annotations
 
+import bisect
+import functools
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from ..dialects.dtypes import DType
@@ -129,10 +131,16 @@ def location(node: Node) -> tuple[str, int, str] | None:
     if node.where is None:
         return None
     code, offset = node.where
-    for start, end, line in code.co_lines():
-        if start <= offset < end and line is not None:
-            return code.co_filename, line, code.co_name
-    return code.co_filename, code.co_firstlineno, code.co_name
+    starts, lines = _line_table(code)
+    line = lines[bisect.bisect_right(starts, offset) - 1]
+    return code.co_filename, line or code.co_firstlineno, code.co_name
+
+
+@functools.lru_cache(maxsize=64)
+def _line_table(code: CodeType) -> tuple[list[int], list[int | None]]:
+    """Where the lines of a code object start, and which they are; long ones are read once."""
+    ranges = list(code.co_lines())
+    return [start for start, _, _ in ranges], [line for _, _, line in ranges]
 
 
 def apply(primitive: Primitive, inputs: tuple[Node, ...], attributes: Attributes = ()) -> Node:
