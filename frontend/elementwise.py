@@ -16,9 +16,19 @@ from ..errors import DTypeError
 from . import complexes
 from .array import Array, wrap
 from .devices import StreamLike, check_stream
-from .dtypes import ALL, DType, bool_, float32, int8, uint8
+from .dtypes import ALL, PROMOTED, DType, bool_, float32, int8, uint8
 from .graph import Node, make
-from .operands import array_node, broadcast_together, cast, error, filled, number_operand, promote
+from .operands import (
+    array_node,
+    broadcast,
+    broadcast_shape,
+    broadcast_together,
+    cast,
+    error,
+    filled,
+    number_operand,
+    promote,
+)
 
 Operand = Any
 """An array, a NumPy array or a Python number."""
@@ -147,8 +157,14 @@ def _operands(name: str, a: Operand, b: Operand) -> tuple[Node, Node]:
         x = a.node
         if type(b) is Array:
             y = b.node
-            if x.dtype is y.dtype and x.shape == y.shape:
+            if x.dtype is not y.dtype:
+                dtype = PROMOTED[x.dtype, y.dtype]
+                x, y = cast(x, dtype), cast(y, dtype)
+            if x.shape == y.shape:
                 return x, y
+            shape = broadcast_shape(x.shape, y.shape)
+            if shape is not None:
+                return broadcast(x, shape), broadcast(y, shape)
         elif pair := number_operand(b, x):
             return pair
     elif type(b) is Array and (pair := number_operand(a, b.node)):
@@ -536,8 +552,8 @@ isfinite = _unary(
     by_kind(_always, _always, _is_finite, _in_parts(_is_finite, ops.bitwise_and)), _BOOLS,
 )  # fmt: skip
 isposinf = _unary(
-    "isposinf", "True where a is +inf.", by_kind(_never, _never, _equals(math.inf)), _BOOLS
+    "isposinf", "True where a is +inf.", by_kind(_never, _never, *[_equals(math.inf)] * 2), _BOOLS
 )
 isneginf = _unary(
-    "isneginf", "True where a is -inf.", by_kind(_never, _never, _equals(-math.inf)), _BOOLS
+    "isneginf", "True where a is -inf.", by_kind(_never, _never, *[_equals(-math.inf)] * 2), _BOOLS
 )

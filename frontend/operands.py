@@ -15,6 +15,7 @@ from ..dialects import ops
 from ..dialects.primitive import Shape
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, LaminaError, ShapeError
 from . import graph
+from .array import Array
 from .conversion import node_from_numpy
 from .dtypes import PROMOTED, WEAK_FLOAT, DType, bool_, canonical_scalar, scalar_dtype, weak_dtype
 from .graph import Node, make
@@ -112,9 +113,8 @@ def common_shape(function: str, nodes: Sequence[Node]) -> Shape:
 
 def array_node(function: str, value: Any) -> Node:
     """The node of an array, a NumPy array or a number; ArgumentTypeError for anything else."""
-    node = getattr(value, "node", None)
-    if isinstance(node, Node):
-        return node
+    if isinstance(value, Array):
+        return value.node
     if isinstance(value, NUMBERS):
         return constant(value, scalar_dtype(value))
     if isinstance(value, (np.ndarray, np.generic)):
@@ -134,22 +134,22 @@ def promote(function: str, *values: Any) -> tuple[list[Node], DType]:
     """
     operands: list[Any] = []
     dtype: DType | None = None
+    has_numbers = False
     for value in values:
-        node = getattr(value, "node", None)
-        if isinstance(node, Node):
-            operands.append(node)
-        elif isinstance(value, np.generic):
-            operands.append(value.item())
-            continue
-        elif isinstance(value, NUMBERS):
-            operands.append(value)
+        if isinstance(value, Array):
+            node = value.node
+        elif isinstance(value, NUMBERS) or isinstance(value, np.generic):
+            operands.append(value.item() if isinstance(value, np.generic) else value)
+            has_numbers = True
             continue
         else:
-            operands.append(node := array_node(function, value))
+            node = array_node(function, value)
+        operands.append(node)
         dtype = node.dtype if dtype is None else PROMOTED[dtype, node.dtype]
-    dtype = _with_numbers(function, operands, dtype)
-    nodes = [cast(x, dtype) if isinstance(x, Node) else constant(x, dtype) for x in operands]
-    return nodes, dtype
+    if has_numbers or dtype is None:
+        dtype = _with_numbers(function, operands, dtype)
+        operands = [x if isinstance(x, Node) else constant(x, dtype) for x in operands]
+    return [cast(x, dtype) for x in operands], dtype
 
 
 def _with_numbers(function: str, operands: list[Any], dtype: DType | None) -> DType:

@@ -54,11 +54,15 @@ def without(shape: Shape, axes: Sequence[int]) -> Shape:
 def _reduced(
     function: str, primitive: Primitive, node: Node, axes: tuple[int, ...], keepdims: bool
 ) -> Node:
-    """The primitive over axes, which stay with size 1 or go; without axes the node itself."""
+    """The primitive over axes, which stay with size 1 or go; without axes the node itself.
+
+    The primitive must take the node's dtype.
+    """
     if axes:
         if node.type.size == 0 and primitive in _WITHOUT_IDENTITY:
             _require_elements(function, node, axes)
-        node = graph.apply(primitive, (node,), (tuple(sorted(axes)),))
+        shape = tuple([1 if axis in axes else extent for axis, extent in enumerate(node.shape)])
+        node = graph.make(primitive, (node,), (tuple(sorted(axes)),), shape, node.dtype)
     return node if keepdims else reshape(node, without(node.shape, axes))
 
 

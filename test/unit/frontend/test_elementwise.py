@@ -249,6 +249,8 @@ def test_nan_and_infinity_of_other_kinds() -> None:
     assert lm.isnan(z).tolist() == [True, False, False]
     assert lm.isinf(z).tolist() == [False, True, False]
     assert lm.isfinite(z).tolist() == [False, False, True]
+    assert lm.isposinf(lm.array([complex(INF, 0), complex(INF, 1)])).tolist() == [True, False]
+    assert lm.isneginf(lm.array([complex(-INF, 0), 1j])).tolist() == [True, False]
 
 
 def test_nan_to_num() -> None:
