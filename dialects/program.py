@@ -156,7 +156,9 @@ class ProgramBuilder:
         unique: int = 0,
     ) -> int:
         """The value number of this op; an equal earlier op with the same ``unique`` is used again."""
-        identity = (primitive.name, operands, encode(attributes), unique)
+        # Only the values of constants can be equal and yet differ: 0.0 and -0.0, 1 and True.
+        named = encode(attributes) if primitive is ops.constant else attributes
+        identity = (primitive, operands, named, unique)
         known = self._known.get(identity)
         if known is not None:
             return known

@@ -22,8 +22,8 @@ from . import eager
 from .kernel import Contraction, Kernel
 from .launches import LoweredProgram, artifact_of
 
-PIPELINE = "canonicalize,cse,dce,fuse,plan-buffers"
-"""The passes of a compiled function up to its launches."""
+PIPELINE = "canonicalize,fuse,plan-buffers"
+"""The passes of a compiled function up to its launches. A trace has no common or dead work."""
 
 Lower = Callable[[Program], LoweredProgram]
 
