@@ -91,7 +91,7 @@ def _encode_attribute(kind: str, value: Any) -> ir.Attribute:
     if kind == "int":
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
     if kind == "bool":
-        return ir.BoolAttr.get(value)
+        return ir.BoolAttr.get(bool(value))
     assert kind == "dtype", kind
     return ir.TypeAttr.get(element_type(value))
 
@@ -101,7 +101,7 @@ def encode_scalar(value: Any, dtype: DType) -> ir.Attribute:
     if dtype.kind == "floating":
         return ir.FloatAttr.get(element_type(dtype), value)
     if dtype.kind == "bool":
-        return ir.BoolAttr.get(value)
+        return ir.BoolAttr.get(bool(value))
     if dtype.kind == "complex":
         return ir.DenseF64ArrayAttr.get([value.real, value.imag])
     # The bindings take a signed 64-bit integer; the bits of the attribute are the same.

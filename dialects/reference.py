@@ -451,7 +451,15 @@ def _rounded(values: Array, dtype: DType) -> Array:
 def _reduce_sum(operands: list[Array], attributes: Attributes, type_: TensorType) -> Array:
     (x,) = operands
     wide = x.astype(_accumulator(x))
-    return _rounded(np.sum(wide, attributes[0], dtype=wide.dtype, keepdims=True), type_.dtype)
+    total = np.sum(wide, attributes[0], dtype=wide.dtype, keepdims=True, initial=_sum_start(wide))
+    return _rounded(total, type_.dtype)
+
+
+def _sum_start(x: Array) -> Any:
+    """The identity of addition, -0.0 for floats; a sum of nothing is 0 all the same."""
+    if x.size == 0 or x.dtype.kind not in "fc":
+        return 0
+    return complex(-0.0, -0.0) if x.dtype.kind == "c" else -0.0
 
 
 @_rule(ops.reduce_prod)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...dialects import ops
 from ...dialects.primitive import TABLE, Shape
-from .. import views
+from ..schedule import views
 from .rewriter import LOOK_THROUGH, Rewriter, pattern, shape_of, splat_of
 from .views import broadcast_reshaped, only_moves_ones
 

@@ -42,8 +42,17 @@ def pattern(*roots: Primitive) -> Callable[[Pattern], Pattern]:
     return add
 
 
+LOOK_THROUGH = 4
+"""Views that :func:`splat_of` looks through; merged views need no more than two."""
+
 WIDE = 8
 """Operands beyond which an op is looked at last."""
+
+
+FEW = 8
+"""Users up to which those of a changed op's users are looked at again."""
+
+VIEWS = (ops.reshape, ops.transpose, ops.broadcast, ops.slice_)
 
 
 class Rewriter:
@@ -137,8 +146,17 @@ class Rewriter:
         self.flow.replace(op, replacement)
         for user in users:
             self._push(user)
+        self._push_beyond(users)
         self._push(replacement)
         self._erase(op)
+
+    def _push_beyond(self, users: Sequence[Op]) -> None:
+        """Puts on top what looks at a changed value through one op, or through views."""
+        for _ in range(LOOK_THROUGH):
+            beyond = [further for user in users if len(user.users) <= FEW for further in user.users]
+            for further in beyond:
+                self._push(further)
+            users = [further for further in beyond if further.primitive in VIEWS]
 
     def _erase(self, op: Op) -> None:
         """Erases an op and what only it used, and looks again at the users it alone kept apart."""
@@ -155,9 +173,6 @@ class Rewriter:
 
 
 # What patterns ask
-
-LOOK_THROUGH = 4
-"""Views that :func:`splat_of` looks through; merged views need no more than two."""
 
 
 def splat_of(op: Op) -> Op | None:

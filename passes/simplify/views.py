@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from ...dialects import ops
 from ...dialects.primitive import TABLE, Attributes, Shape
-from .rewriter import Rewriter, dtype_of, pattern, shape_of, splat_of
+from ...dialects.program import encode
+from .rewriter import Rewriter, pattern, shape_of, splat_of
 
 if TYPE_CHECKING:
     from .dataflow import Op
@@ -315,13 +316,20 @@ def trivial_pad(op: Op, rewriter: Rewriter) -> Op | None:
     operand, value = op.operands
     if shape_of(operand) == shape_of(op):
         return operand
-    constant, around = splat_of(operand), splat_of(value)
-    if constant is None or around is None or prod(shape_of(op)) == 0:
+    return _as_splat(op, [operand, value], rewriter)
+
+
+def _as_splat(op: Op, parts: list[Op], rewriter: Rewriter) -> Op | None:
+    """The constant that an op is whose parts all hold one constant; else None."""
+    constants = [splat_of(part) for part in parts]
+    first = constants[0]
+    if first is None or any(
+        # As bytes: 0.0 is not -0.0.
+        constant is None or encode(constant.attributes) != encode(first.attributes)
+        for constant in constants
+    ):
         return None
-    # Equal representations, so that 0.0 is not taken for -0.0.
-    if repr(constant.attributes[0]) != repr(around.attributes[0]) or dtype_of(op).kind == "complex":
-        return None
-    return rewriter.expand(value, shape_of(op))
+    return rewriter.expand(first, shape_of(op))
 
 
 @pattern(ops.concatenate)
@@ -332,6 +340,9 @@ def concatenate(op: Op, rewriter: Rewriter) -> Op | None:
     parts = [part for part in parts if shape_of(part)[axis]] or parts[:1]
     if len(parts) == 1:
         return parts[0]
+    constant = _as_splat(op, parts, rewriter)
+    if constant is not None:
+        return constant
     runs = _adjacent_slices(parts, axis)
     if runs is None and len(parts) == len(op.operands):
         return None
