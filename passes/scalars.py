@@ -8,6 +8,7 @@ types are named by MLIR's text: ``f16 bf16 f32 f64 i1 i8 i16 i32 i64``. Integers
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 Value = Any
@@ -109,3 +110,27 @@ class Scalars(Protocol):
     def trunci(self, a: Value, element: str) -> Value: ...
     def extf(self, a: Value, element: str) -> Value: ...
     def truncf(self, a: Value, element: str) -> Value: ...
+
+    def replace_where(
+        self,
+        condition: Value,
+        values: tuple[Value, ...],
+        replacement: Callable[[], tuple[Value, ...]],
+    ) -> tuple[Value, ...]:
+        """The values, in lanes where the condition holds those of the replacement.
+
+        For slow paths: the replacement's code runs only if some lane needs it.
+        """
+        ...
+
+    def repeat_while(
+        self,
+        condition: Callable[..., Value],
+        body: Callable[..., tuple[Value, ...]],
+        values: tuple[Value, ...],
+    ) -> tuple[Value, ...]:
+        """The values after the body was applied in each lane while the condition of them holds.
+
+        The body runs for all lanes until none is left; those that are done keep their values.
+        """
+        ...

@@ -11,30 +11,53 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..scalars import Value
-from .error_function import erf
+from .error_function import erf, erfinv
 from .exponential import exp, expm1, sigmoid
-from .hyperbolic import tanh
-from .logarithm import log
+from .hyperbolic import arccosh, arcsinh, arctanh, cosh, sinh, tanh
+from .inverse_trigonometric import arccos, arcsin, arctan, arctan2
+from .logarithm import log, log1p, log2, log10, logaddexp
+from .power import power
+from .quotient import floor_divide, remainder
 from .roots import rsqrt
+from .trigonometric import cos, sin, tan
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "erf": erf,
-    "exp": exp,
-    "expm1": expm1,
-    "log": log,
-    "rsqrt": rsqrt,
-    "sigmoid": sigmoid,
-    "tanh": tanh,
-}
+    function.__name__: function
+    for function in (
+        arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, cos, cosh, erf, erfinv, exp,
+        expm1, floor_divide, log, log10, log1p, log2, logaddexp, power, remainder, rsqrt, sigmoid,
+        sin, sinh, tan, tanh,
+    )
+}  # fmt: skip
 """The functions by the names of their primitives."""
 
 STATED_ULPS: dict[str, dict[str, float]] = {
-    "erf": {"f32": 1.5, "f64": 2.0},
+    "arccos": {"f32": 1.5, "f64": 1.5},
+    "arccosh": {"f32": 2.0, "f64": 2.0},
+    "arcsin": {"f32": 2.0, "f64": 2.5},
+    "arcsinh": {"f32": 2.0, "f64": 2.5},
+    "arctan": {"f32": 2.0, "f64": 2.5},
+    "arctan2": {"f32": 2.0, "f64": 2.5},
+    "arctanh": {"f32": 2.0, "f64": 2.5},
+    "cos": {"f32": 2.0, "f64": 2.0},
+    "cosh": {"f32": 2.0, "f64": 2.0},
+    "erf": {"f32": 1.5, "f64": 1.5},
+    "erfinv": {"f32": 2.5, "f64": 4.0},
     "exp": {"f32": 1.0, "f64": 1.0},
     "expm1": {"f32": 1.5, "f64": 2.0},
+    "floor_divide": {"f32": 0.5, "f64": 0.5},
     "log": {"f32": 1.0, "f64": 1.0},
+    "log10": {"f32": 1.5, "f64": 1.5},
+    "log1p": {"f32": 1.5, "f64": 1.5},
+    "log2": {"f32": 2.0, "f64": 2.0},
+    "logaddexp": {"f32": 2.5, "f64": 2.5},
+    "power": {"f32": 1.5, "f64": 2.0},
+    "remainder": {"f32": 0.5, "f64": 0.5},
     "rsqrt": {"f32": 1.5, "f64": 1.5},
-    "sigmoid": {"f32": 2.5, "f64": 2.5},
-    "tanh": {"f32": 2.5, "f64": 2.5},
+    "sigmoid": {"f32": 2.0, "f64": 2.0},
+    "sin": {"f32": 2.0, "f64": 2.0},
+    "sinh": {"f32": 2.0, "f64": 2.5},
+    "tan": {"f32": 2.5, "f64": 3.0},
+    "tanh": {"f32": 1.5, "f64": 2.0},
 }
-"""Bounds on the error of a result, in units of its last place; docs/numerics.md explains them."""
+"""Bounds on the error of a result, in units of its last place; docs/numerics.md says of what."""

@@ -141,12 +141,18 @@ def expm1(s: Scalars, x: Value) -> Value:
 
 
 def sigmoid(s: Scalars, x: Value) -> Value:
-    """1 / (1 + exp(-x)), as exp(x) / (1 + exp(x)) for negative x: nothing overflows."""
+    """1 / (1 + exp(-x)), both sides of the fraction scaled down so that exp(-x) cannot overflow.
+
+    That way the quotient of two normal numbers becomes the subnormal results, rounded once.
+    """
     format_ = format_of(s, x)
     element = format_.element
     lowest, _ = exp_bounds(format_)
-    reduced = reduce(s, s.maxnum(s.constant(lowest, element), s.negf(s.absf(x))))
-    power = scale(s, exp_reduced(s, reduced.r), reduced.shifted)
-    one = s.constant(1.0, element)
-    negative = s.cmpf("olt", x, s.constant(0.0, element))
-    return s.divf(s.select(negative, power, one), s.addf(one, power))
+    down = 32 if element == "f32" else 64
+    clamped = clamp(s, x, lowest, 30.0 if element == "f32" else 50.0)
+    reduced = reduce(s, s.negf(clamped))
+    scaled_one = s.constant(2.0**-down, element)
+    power = power_of_two(s, reduced.shifted, -down)
+    r = reduced.r
+    rest = s.fma(s.mulf(r, r), horner(s, r, EXP[element]), r)
+    return s.divf(scaled_one, s.addf(s.fma(rest, power, scaled_one), power))
