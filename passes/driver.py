@@ -19,8 +19,8 @@ from ..runtime.cache import default_cache
 from ..runtime.executable import Executable
 from ..runtime.toolchain import toolchain_digest
 from . import eager
-from .kernel import Contraction, Kernel
 from .launches import LoweredProgram, artifact_of
+from .schedule.kernel import Contraction, Kernel
 
 PIPELINE = "canonicalize,fuse,plan-buffers"
 """The passes of a compiled function up to its launches. A trace has no common or dead work."""
@@ -152,7 +152,8 @@ def llvm_ir(kernel: Kernel | Contraction) -> str:
     from mlir import ir
 
     from ..dialects import mlir
-    from . import lower_kernels, to_llvm
+    from . import lower_kernels
+    from .codegen import to_llvm
 
     with mlir.session():
         module = ir.Module.create()

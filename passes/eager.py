@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ..dialects import ops
 from ..dialects.program import Program
-from . import contraction
-from . import schedule as schedules
-from .explicit import make_explicit
-from .fusion import Partition
-from .fusion_body import FusionBody, body_of, kind_of, updated_inputs
+from .fusion.explicit import make_explicit
+from .fusion.outline import FusionBody, body_of, kind_of, updated_inputs
+from .fusion.partition import Partition
 from .launches import LoweredLaunch, LoweredProgram, place_launches
+from .schedule import contraction
+from .schedule import loops as schedules
 from .storage import StoragePlan
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dialects.program import Program
 from ..runtime.artifact import Artifact, Launch, Output, Pointer, Slot
-from .kernel import Address, Contraction, Kernel, Schedule
+from .schedule.kernel import Address, Contraction, Kernel, Schedule
 from .storage import aligned
 
 

@@ -10,11 +10,12 @@ from mlir import ir
 
 from ..dialects import encoding
 from ..dialects.mlir import from_mlir
-from . import contraction, emit_contraction, emit_kernel
-from . import schedule as schedules
-from .kernel import Contraction, Kernel, Schedule
+from .codegen import emit_contraction, emit_kernel
 from .launches import LoweredLaunch, LoweredProgram, place_launches
 from .registry import register
+from .schedule import contraction
+from .schedule import loops as schedules
+from .schedule.kernel import Contraction, Kernel, Schedule
 
 
 def kernel_name(kernel: Kernel | Contraction) -> str:

@@ -12,7 +12,7 @@ from mlir import ir
 from ..dialects import encoding
 from ..dialects.mlir import LITERAL, from_mlir
 from ..errors import PassError
-from .fusion_body import updated_inputs
+from .fusion.outline import updated_inputs
 from .registry import register
 from .storage import StoragePlan
 

@@ -37,10 +37,10 @@ BUILTIN: dict[str, str] = {
     "canonicalize": "simplify.canonicalize",
     "cse": "simplify.cse",
     "dce": "simplify.dce",
-    "fuse": "fuse",
+    "fuse": "fusion.fuse",
     "plan-buffers": "plan_buffers",
     "lower-kernels": "lower_kernels",
-    "llvm": "to_llvm",
+    "llvm": "codegen.to_llvm",
 }
 """Lamina's own passes: the module of :mod:`lamina.passes` whose import registers each."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlir import ir
@@ -238,6 +238,60 @@ class Emitter:
 
     def truncf(self, a: Value, element: str) -> Value:
         return self._convert("arith.truncf", a, element)
+
+    # Control flow
+
+    def _any(self, condition: Value) -> Value:
+        """Whether some lane is true, a scalar."""
+        if self.lanes_of(condition) == 1:
+            return condition
+        kind = ir.Attribute.parse("#vector.kind<or>")
+        return self.op("vector.reduction", [condition], self._elements["i1"], {"kind": kind})
+
+    def replace_where(
+        self,
+        condition: Value,
+        values: tuple[Value, ...],
+        replacement: Callable[[], tuple[Value, ...]],
+    ) -> tuple[Value, ...]:
+        """The values, in lanes where the condition holds those of the replacement."""
+        branch = ir.Operation.create(
+            "scf.if",
+            results=[value.type for value in values],
+            operands=[self._any(condition)],
+            regions=2,
+        )
+        with ir.InsertionPoint(branch.regions[0].blocks.append()):
+            replaced = [
+                self.select(condition, new, old)
+                for new, old in zip(replacement(), values, strict=True)
+            ]
+            self.effect("scf.yield", replaced)
+        with ir.InsertionPoint(branch.regions[1].blocks.append()):
+            self.effect("scf.yield", values)
+        return tuple(branch.results)
+
+    def repeat_while(
+        self,
+        condition: Callable[..., Value],
+        body: Callable[..., tuple[Value, ...]],
+        values: tuple[Value, ...],
+    ) -> tuple[Value, ...]:
+        """The values after the body was applied in each lane while the condition holds there."""
+        types = [value.type for value in values]
+        carried = [*types, self._like(values[0], "i1")]
+        loop = ir.Operation.create("scf.while", results=carried, operands=values, regions=2)
+        before = loop.regions[0].blocks.append(*types)
+        with ir.InsertionPoint(before):
+            running = condition(*before.arguments)
+            self.effect("scf.condition", [self._any(running), *before.arguments, running])
+        after = loop.regions[1].blocks.append(*carried)
+        with ir.InsertionPoint(after):
+            *old, running = after.arguments
+            new = body(*old)
+            kept = [self.select(running, b, a) for a, b in zip(old, new, strict=True)]
+            self.effect("scf.yield", kept)
+        return tuple(loop.results)[:-1]
 
     def index_cast(self, a: Value, element: str) -> Value:
         """An index as an integer, or an integer as an index."""

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from mlir import ir
 
-from ..dialects.dtypes import DType
+from ...dialects.dtypes import DType
 from .conversions import from_memory, memory_element, to_memory
 from .emitter import Emitter, Value
 

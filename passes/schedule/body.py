@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dialects import dtypes, ops
-from ..dialects.dtypes import DType
-from ..dialects.primitive import Shape
-from ..dialects.program import Instruction, Program, is_lifted
-from ..errors import PassError
+from ...dialects import dtypes, ops
+from ...dialects.dtypes import DType
+from ...dialects.primitive import Shape
+from ...dialects.program import Instruction, Program, is_lifted
+from ...errors import PassError
 from . import views
 from .kernel import Address, Item, Level
 from .views import View

@@ -16,8 +16,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..dialects.dtypes import DType
-from ..dialects.program import encode
+from ...dialects.dtypes import DType
+from ...dialects.program import encode
 
 Mode = Literal["inner", "outer"]
 Level = Literal["full", "unit"]

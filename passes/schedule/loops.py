@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from ..dialects import dtypes
-from ..dialects.program import Program
+from ...dialects import dtypes
+from ...dialects.program import Program
 from . import body as bodies
 from .body import Body, Walk
 from .kernel import (
@@ -44,8 +44,12 @@ FEW_UNITS = 16
 SAVED_BYTES = 256 * 1024
 """The largest row of scratch memory that a unit keeps between passes."""
 EXPENSIVE = frozenset(
-    "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh "
-    "arccosh arctanh erf erfinv sigmoid power arctan2 logaddexp divide sqrt rsqrt floor_divide remainder".split()
+    [
+        *("exp", "expm1", "log", "log1p", "log2", "log10", "sigmoid", "erf", "erfinv", "power"),
+        *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "logaddexp"),
+        *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
+        *("divide", "sqrt", "rsqrt", "floor_divide", "remainder"),
+    ]
 )
 """Ops worth a store and a load rather than a second computation, and worth fewer lanes."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from ..dialects import ops
-from ..dialects.primitive import Attributes, Primitive, Shape
+from ...dialects import ops
+from ...dialects.primitive import Attributes, Primitive, Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dialects.dtypes import DType
-from . import math
+from ...dialects.dtypes import DType
+from .. import math
+from ..scalars import Scalars, Value
 from .conversions import convert, from_memory, memory_element, to_memory
-from .scalars import Scalars, Value
 
 ScalarBody = Callable[[Scalars, DType, list[Value]], Value]
 """From the operands' dtype and values to the result's value."""

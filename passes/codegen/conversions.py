@@ -6,8 +6,8 @@ here rests on an operation that is undefined out of range.
 
 from __future__ import annotations
 
-from ..dialects.dtypes import DType
-from .scalars import Scalars, Value
+from ...dialects.dtypes import DType
+from ..scalars import Scalars, Value
 
 
 def convert(s: Scalars, value: Value, source: DType, target: DType) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlir import ir, passmanager
 from mlir.dialects import llvm
 
-from .registry import register
+from ..registry import register
 
 ENTRY_SUFFIX = "_entry"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from mlir import ir
 from mlir.dialects import func, scf
 
+from ..schedule.contraction import ARGUMENTS
+from ..schedule.kernel import Contraction
 from . import emit_kernel
-from .contraction import ARGUMENTS
 from .emitter import Emitter, Value
-from .kernel import Contraction
 
 ROW_MAJOR, NO_TRANSPOSE, TRANSPOSE = 101, 111, 112
 """CBLAS's enumerations."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import prod
 
-from ..dialects import ops
-from ..dialects.program import Instruction, Program, without_dead_code
-from ..errors import CodegenError, PassError
+from ...dialects import ops
+from ...dialects.program import Instruction, Program, without_dead_code
+from ...errors import CodegenError, PassError
 from . import views
 from .kernel import Address, Contraction, KernelLaunch, Schedule
-from .schedule import schedule_blocks
+from .loops import schedule_blocks
 from .views import View
 
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 1024

@@ -7,10 +7,10 @@ from typing import Any
 
 from mlir import ir
 
-from ..dialects.dtypes import DType
+from ...dialects.dtypes import DType
+from ..schedule.kernel import Item
 from . import scalar_bodies
 from .emitter import Emitter, Value
-from .kernel import Item
 
 LAST_POSITION = 0xFFFFFFFF
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from math import prod
 
-from ..dialects import dtypes, ops
-from ..dialects.primitive import Attributes, Primitive, Shape, TensorType
-from ..dialects.program import Instruction, Place, Program, ProgramBuilder
+from ...dialects import dtypes, ops
+from ...dialects.primitive import Attributes, Primitive, Shape, TensorType
+from ...dialects.program import Instruction, Place, Program, ProgramBuilder
 
 
 def make_explicit(program: Program) -> Program:

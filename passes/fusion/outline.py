@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dialects import ops
-from ..dialects.program import Program, ProgramBuilder
-from .body import domain_of
-from .fusion import Group, Partition
+from ...dialects import ops
+from ...dialects.program import Program, ProgramBuilder
+from ..schedule.body import domain_of
+from .partition import Group, Partition
 
 
 @dataclass(frozen=True, slots=True)

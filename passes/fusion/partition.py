@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
-from ..dialects import ops
-from ..dialects.primitive import Shape
-from ..dialects.program import Instruction, Program, is_lifted
-from . import views
-from .body import axes_of
-from .contraction import matrix_of
-from .schedule import EXPENSIVE, FEW_UNITS, ROW_CHUNK
+from ...dialects import ops
+from ...dialects.primitive import Shape
+from ...dialects.program import Instruction, Program, is_lifted
+from ..schedule import views
+from ..schedule.body import axes_of
+from ..schedule.contraction import matrix_of
+from ..schedule.loops import EXPENSIVE, FEW_UNITS, ROW_CHUNK
 
 MAXIMUM_WEIGHT = 480
 """The most work in one kernel: cheap ops count 1, transcendental ones :data:`EXPENSIVE_WEIGHT`."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from mlir import ir
 
-from ..dialects import encoding, ops
-from ..dialects.mlir import LITERAL, build_function, from_mlir, literal_slots, op_name
-from ..dialects.program import Instruction, Program, encode, is_lifted
+from ...dialects import encoding, ops
+from ...dialects.mlir import LITERAL, build_function, from_mlir, literal_slots, op_name
+from ...dialects.program import Instruction, Program, encode, is_lifted
+from ..registry import register
 from .explicit import make_explicit
-from .fusion import Partition
-from .fusion_body import FusionBody, body_of, kind_of
-from .registry import register
+from .outline import FusionBody, body_of, kind_of
+from .partition import Partition
 
 
 @register("fuse", "Outlines groups of ops that become one kernel each.")

@@ -1,0 +1,1 @@
+"""Code generation: kernels over MLIR's upstream dialects, and on to LLVM IR."""

@@ -1,0 +1,1 @@
+"""Fusion: which ops become one kernel, and the pass that outlines them."""

@@ -1,0 +1,1 @@
+"""Schedules: from the body of a fusion to kernels with their arguments."""
