@@ -115,6 +115,12 @@ class Captures:
             _scan(self.outputs, tokens, None, holders, seen)
         return holders
 
+    def are_in(self, key: tuple[Any, ...]) -> bool:
+        """True if this is what a raw key says of the containers."""
+        tokens: Tokens = []
+        self.scan(tokens, [])
+        return tuple(tokens) == key[-len(tokens) :]
+
     def problem(self) -> ArgumentTypeError | None:
         """The error that names the first leaf that cannot be a part of a key."""
         for name in ("inputs", "outputs"):
@@ -306,10 +312,11 @@ class Outline:
     Attributes:
         holders: the containers that are updated in place, each once.
         places: where the arrays that are operands are, in the order of the canonical key.
+        inputs: how many of the containers are captured as inputs; they come first.
         outputs: the numbers of those containers that are updated after each call.
     """
 
-    __slots__ = ("holders", "outputs", "places")
+    __slots__ = ("holders", "inputs", "outputs", "places")
 
     def __init__(self, captures: Captures) -> None:
         self.holders: list[Holder] = []
@@ -317,6 +324,7 @@ class Outline:
         seen: dict[int, int] = {}
         if captures.inputs is not None:
             self._walk(captures.inputs, seen, self.places)
+        self.inputs = len(self.holders)
         self._walk(captures.outputs, seen, None)
         updated: dict[int, None] = {}
         self._collect(captures.outputs, seen, updated)
@@ -390,6 +398,7 @@ class Observer:
         """Takes the containers, and what gives an array's number among the call's outputs."""
         self._outline = outline
         self._output = output
+        self._is_input = False
         self._numbers = {id(holder): i for i, holder in enumerate(outline.holders)}
         self._before = {i: _content(outline.holders[i]) for i in outline.outputs}
         self._attributes = {i: _own_attributes(outline.holders[i]) for i in outline.outputs}
@@ -398,10 +407,14 @@ class Observer:
         }
 
     def update(self) -> Update:
-        """What the function did, so that every call can do it again."""
+        """What the function did, so that every call can do it again.
+
+        Raises ArgumentTypeError for arrays in new tuples, which later calls could not update.
+        """
         update = Update([], [])
         for number, before in self._before.items():
             holder = self._outline.holders[number]
+            self._is_input = number < self._outline.inputs
             if isinstance(holder, dict):
                 self._dict_update(number, before, holder, update)
             else:
@@ -473,8 +486,11 @@ class Observer:
         taken = tree.parts(value)
         if taken is None:
             return lambda _, __: value
+        if self._is_input and isinstance(value, tuple) and _arrays(value):
+            raise _tuple_error("a new place in a captured container")
         makers = [self._maker(child) for child in taken.children]
-        return lambda holders, outputs: taken.rebuild([make(holders, outputs) for make in makers])
+        rebuild = taken.rebuild
+        return lambda holders, outputs: rebuild([make(holders, outputs) for make in makers])
 
 
 def _remover(number: int, keys: list[Any]) -> Callable[[list[Holder], list[Array]], None]:

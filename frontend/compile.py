@@ -20,8 +20,9 @@ from .entries import Binding, Entry, Key, Table, table_for, tick, without_entrie
 from .evaluate import evaluate
 from .graph import Node, current
 from .keys import KEYWORDS, scan
+from .sharing import BUSY, StateChanged, wait_for_containers
 from .switches import is_disabled, switches, variable_is_present
-from .tracing import BUSY, trace, wait_for_containers
+from .tracing import State, trace
 
 CACHE_LIMIT = 8192
 """Entries that a compiled function keeps unless ``cache_limit=`` says otherwise."""
@@ -115,7 +116,10 @@ class Compiled:
         if binding is None:
             if self._owner is not None and self._is_unbound_call(args):
                 return self._for(args[0])(*args[1:], **kwargs)
-            binding = self._miss(bindings, key, args, kwargs)
+            try:
+                binding = self._miss(bindings, key, args, kwargs)
+            except StateChanged:
+                return self(*args, **kwargs)
         binding.entry.used = tick()
         if binding.order is not None:
             nodes = [nodes[i] for i in binding.order]
@@ -165,11 +169,12 @@ class Compiled:
     ) -> Binding:
         found = canonical.canonical(key, self.parameters if kwargs else None)
         full = (default_device(), *found.key)
-        entry = self.table.get_or_create(full, lambda: self._compile(args, kwargs))
+        entry = self.table.get_or_create(full, lambda: self._compile(key, args, kwargs))
         return self.table.bind(bindings, key, entry, found)
 
-    def _compile(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
+    def _compile(self, key: Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Entry:
         self.table.traces += 1
+        captures = self._captures
         positional, keywords = args, kwargs
         if kwargs:
             positional, keywords = canonical.bind(self.parameters, args, kwargs)
@@ -178,7 +183,7 @@ class Compiled:
             getattr(self, "__qualname__", type(self._function).__name__),
             positional,
             keywords,
-            self._captures,
+            None if captures is None else State(captures, lambda: captures.are_in(key)),
             self._instance,
         )
         executable = executable_for(traced.program, self._options.pipeline)

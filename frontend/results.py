@@ -9,6 +9,7 @@ from ..runtime.buffer import Buffer
 from .array import Array
 from .captures import Holder
 from .graph import Data
+from .sharing import apply_undisturbed
 from .tracing import Traced, first
 
 Finish = Callable[[Sequence[Buffer], "list[Holder] | None"], Any]
@@ -59,7 +60,8 @@ def finisher(traced: Traced) -> Finish:
 
         def finish_and_update(buffers: Sequence[Buffer], holders: list[Holder] | None) -> Any:
             arrays = arrays_of(buffers)
-            update.apply(holders or [], arrays)
+            if holders:
+                apply_undisturbed(update, holders, arrays)
             return build(arrays[:count])
 
         return finish_and_update

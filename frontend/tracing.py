@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 from ..dialects.program import Program
 from . import graph, tree
 from .array import Array, wrap
-from .captures import Captures, Holder, Observer, Outline, Saved, Update, put
+from .captures import Captures, Observer, Outline, Saved, Update, put
 from .evaluate import evaluate
 from .graph import Node, Trace, current
+from .sharing import FunctionTrace, StateChanged, claim, release
 
 Build = Callable[[list[Array]], Any]
 """Makes a function's result from the arrays of one call."""
@@ -22,17 +22,6 @@ Build = Callable[[list[Array]], Any]
 def first(arrays: list[Array]) -> Array:
     """The build of a function that returns one array."""
     return arrays[0]
-
-
-class FunctionTrace(Trace):
-    """A compiled function being traced by a thread; others that need its state can wait."""
-
-    __slots__ = ("done", "thread")
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.thread = threading.get_ident()
-        self.done = threading.Event()
 
 
 class Outputs:
@@ -109,12 +98,25 @@ class Traced:
     replaced: list[tuple[int, int, Any]]
 
 
+@dataclass(slots=True)
+class State:
+    """The captured containers of a call.
+
+    Attributes:
+        captures: the containers.
+        is_unchanged: says whether they still are what the call's key says.
+    """
+
+    captures: Captures
+    is_unchanged: Callable[[], bool]
+
+
 def trace(
     function: Callable[..., Any],
     name: str,
     positional: Sequence[Any],
     keywords: dict[str, Any],
-    captures: Captures | None = None,
+    state: State | None = None,
     instance: Callable[[], Any] | None = None,
 ) -> Traced:
     """Calls a function on traced arrays and records what it does.
@@ -123,10 +125,11 @@ def trace(
         function: the function.
         name: what to call it in messages.
         positional, keywords: its arguments; every array in them is replaced by a traced one.
-        captures: containers whose arrays are replaced likewise, and put back afterwards.
+        state: containers whose arrays are replaced likewise, and put back afterwards.
         instance: gives the object a method is bound to, which a result must not keep alive.
 
-    Whatever the function raises is raised here, with the captured containers as they were.
+    Whatever the function raises is raised here, with the captured containers as they were;
+    StateChanged if these are not what the caller's key says.
     """
     this = FunctionTrace(name)
     inputs: list[Node] = []
@@ -144,13 +147,13 @@ def trace(
 
         arguments = [tree.map_leaves(traced, value) for value in positional]
         named = {key: tree.map_leaves(traced, keywords[key]) for key in sorted(keywords)}
-        if captures is None:
+        if state is None:
             build = outputs.result(function(*arguments, **named))
             count, update, replaced = len(outputs.arrays), None, []
         else:
             given = len(inputs)
             build, count, update, places = _with_captures(
-                lambda: function(*arguments, **named), captures, this, traced, outputs
+                lambda: function(*arguments, **named), state, this, traced, outputs
             )
             replaced = [(given + number, holder, key) for number, holder, key in places]
     finally:
@@ -166,17 +169,21 @@ def trace(
 
 def _with_captures(
     call: Callable[[], Any],
-    captures: Captures,
+    state: State,
     this: FunctionTrace,
     traced: Callable[[Any], Any],
     outputs: Outputs,
 ) -> tuple[Build, int, Update, list[tuple[int, int, Any]]]:
-    outline = Outline(captures)
-    saved = Saved(outline.holders)
+    holders = Outline(state.captures).holders
+    claim(holders, this)
+    saved: Saved | None = None
     replaced: list[Array] = []
-    busy = [id(holder) for holder in outline.holders]
-    BUSY.update(dict.fromkeys(busy, this))
     try:
+        outline = Outline(state.captures)
+        same = list(map(id, holders)) == list(map(id, outline.holders))
+        if not same or not state.is_unchanged():
+            raise StateChanged
+        saved = Saved(outline.holders)
         for place in outline.places:
             array = place.holder[place.key]
             replaced.append(array)
@@ -186,31 +193,16 @@ def _with_captures(
         count = len(outputs.arrays)
         update = observer.update()
     except BaseException:
-        saved.restore()
+        if saved is not None:
+            saved.restore()
         raise
     else:
         saved.restore(replaced)
     finally:
-        for identity in busy:
-            BUSY.pop(identity, None)
+        release(holders)
     places = {(id(place.holder), place.key): i for i, place in enumerate(outline.places)}
     inputs = [(places.get((id(outline.holders[h]), k)), h, k) for h, k, _ in update.arrays]
     return build, count, update, [(i, h, k) for i, h, k in inputs if i is not None]
-
-
-BUSY: dict[int, FunctionTrace] = {}
-"""Captured containers that hold traced arrays now, by identity, and whose trace it is."""
-
-
-def wait_for_containers(holders: Sequence[Holder]) -> bool:
-    """Waits while other threads trace with these containers; True if it had to wait."""
-    waited = False
-    for holder in holders:
-        other = BUSY.get(id(holder))
-        if other is not None and other.thread != threading.get_ident():
-            other.done.wait()
-            waited = True
-    return waited
 
 
 def outside_nodes(results: Sequence[Node], this: Trace) -> list[Node]:

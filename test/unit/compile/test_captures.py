@@ -378,6 +378,24 @@ def test_a_tuple_that_comes_later_is_refused_as_well():
         compiled(one())
 
 
+def test_a_tuple_that_the_function_makes_is_refused_at_once():
+    state = {"n": one(), "sub": [0]}
+
+    def step(x):
+        state["sub"][0] = {"pair": (1, x)}
+
+    compiled = compile(step, inputs=state, outputs=state)
+    for _ in range(2):
+        with pytest.raises(ArgumentTypeError, match=r"tuple.*in place"):
+            compiled(one())
+        assert plain(state) == {"n": [1.0], "sub": [0]}
+    written: dict = {}
+    compiled = compile(lambda x: written.update(pair=(1, x)), outputs=written)
+    for i in range(3):
+        compiled(one(float(i)))
+        assert plain(written) == {"pair": (1, [float(i)])}
+
+
 def test_an_unhashable_leaf_is_named():
     state = {"n": one(), "sub": [{"data": np.zeros(2)}]}
     compiled = compile(lambda x: x, inputs=state)
@@ -609,6 +627,59 @@ def test_threads_that_share_state_in_two_functions():
         thread.join()
     assert not failures
     assert plain(state) == {"w": [2.0]}
+
+
+def test_a_change_by_another_thread_is_noticed_before_the_trace():
+    state = {"mode": "a", "sub": {"w": one(2.0)}}
+    compiled = compile(lambda x: x * state["sub"]["w"], inputs=state, outputs=state)
+    scan = compiled._captures.scan
+    calls = []
+
+    def scan_and_change(tokens, nodes):
+        found = scan(tokens, nodes)
+        calls.append(1)
+        if len(calls) == 1:
+            state["mode"] = "b"
+        if len(calls) == 3:
+            state["sub"] = {"w": one(5.0)}
+        return found
+
+    class Captures(type(compiled._captures)):
+        __slots__ = ()
+        scan = staticmethod(scan_and_change)
+
+    compiled._captures = Captures(state, state)
+    assert compiled(one(3.0)).tolist() in ([6.0], [15.0])
+    assert compiled(one(3.0)).tolist() == [15.0]
+    assert len(calls) >= 4
+
+
+def test_threads_that_train_together_lose_no_structure():
+    state = {"w": one(0.0), "n": 0}
+    compiled = [
+        compile(
+            lambda x, k=k: state.update(w=state["w"] + lm.sum(x) * k), inputs=state, outputs=state
+        )
+        for k in range(4)
+    ]
+    failures = []
+
+    def work(function):
+        try:
+            for n in (1, 2, 3):
+                for _ in range(20):
+                    function(Array([[1.0]] * n))
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(function,)) for function in compiled]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert state["w"].shape == (1,)
+    assert 0 <= state["w"].item() <= 20 * (1 + 2 + 3) * (1 + 2 + 3)
 
 
 def test_a_training_loop():

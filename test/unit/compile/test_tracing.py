@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
-from collections import namedtuple
+import weakref
+from collections import OrderedDict, defaultdict, namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -353,3 +355,23 @@ def test_lazy_work_outside_is_done_once():
     compiled = compile(lambda x: x + outside)
     assert compiled(X).tolist() == [3002.0, 3004.0]
     assert outside.node.buffer is not None
+
+
+def test_nothing_of_a_trace_is_kept():
+    made = []
+
+    def function(x, tree):
+        y = x * 2
+        made.extend(weakref.ref(one.node) for one in (x, y, tree["a"]))
+        state["fresh"] = {"k": [y], "t": OrderedDict(z=[y])}
+        return {"y": y, "o": defaultdict(list, y=y)}, tree
+
+    state = {}
+    compiled = compile(function, inputs=state, outputs=state)
+    first = compiled(X, {"a": X})
+    second = compiled(X, {"a": X})
+    gc.collect()
+    assert len(made) == 6
+    assert [one() for one in made] == [None] * 6
+    assert first[0]["o"]["y"].tolist() == second[0]["y"].tolist() == [2.0, 4.0]
+    assert state["fresh"]["t"]["z"][0].tolist() == [2.0, 4.0]
