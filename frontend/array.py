@@ -147,13 +147,19 @@ class Array:
         rows = wrap(self.node)
         return (rows[i] for i in range(self.node.shape[0]))
 
+    def __contains__(self, value: Any) -> bool:
+        try:
+            return bool(reductions.any(elementwise.equal(self, value)))
+        except ArgumentTypeError:
+            return False
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         values = data(self.node)
         if dtype is not None and np.dtype(dtype) != values.dtype:
             if copy is False:
                 raise ArgumentError(f"array: {self.dtype.name} as {dtype} needs a copy")
             return values.astype(dtype)
-        return values.copy() if copy else _read_only(values)
+        return values.copy() if copy else conversion.read_only(values)
 
     def __bytes__(self) -> bytes:
         return data(self.node).tobytes()
@@ -673,14 +679,6 @@ class Array:
 def _from_bytes(content: bytes, shape: tuple[int, ...], dtype: DType) -> Array:
     """The array that a pickle holds."""
     return wrap(conversion.filled_node(np.frombuffer(content, dtype.numpy).reshape(shape), dtype))
-
-
-def _read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The same memory in an array whose owner cannot make it writeable."""
-    if not values.size:
-        return values
-    memory = values.reshape(-1).view(np.uint8).data.toreadonly()
-    return np.frombuffer(memory, values.dtype).reshape(values.shape)
 
 
 def _deferred(error: ArgumentTypeError, other: Any, reflected: str) -> Any:

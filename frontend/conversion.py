@@ -71,6 +71,14 @@ def filled_node(data: np.ndarray[Any, Any], dtype: DType) -> Node:
     return Node(None, (), (), data.shape, dtype, buffer)
 
 
+def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same memory in an array whose owner cannot make it writeable."""
+    if not values.size:
+        return values
+    memory = values.reshape(-1).view(np.uint8).data.toreadonly()
+    return np.frombuffer(memory, values.dtype).reshape(values.shape)
+
+
 def _error(kind: type[LaminaError], text: str) -> LaminaError:
     return kind(f"array: {text}{graph.user_line()}")
 

@@ -1,7 +1,6 @@
-"""Runs every test here on the NumPy references, and the slow run on compiled kernels as well.
+"""Runs every test here twice: on the NumPy references, and on compiled kernels.
 
-The tests are about what the functions mean. The references make them quick; the kernels, compiled
-one by one, show that both mean the same.
+The tests are about what the functions mean; that both agree shows that both mean the same.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ import pytest
 from lamina.frontend import dispatch, operations
 
 
-@pytest.fixture(
-    autouse=True, params=["references", pytest.param("kernels", marks=pytest.mark.slow)]
-)
+@pytest.fixture(autouse=True, params=["references", "kernels"])
 def evaluation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What computes the arrays of a test."""
     if request.param == "references":

@@ -64,7 +64,8 @@ def test_matmul_operators() -> None:
 def test_divmod_operators() -> None:
     quotient, rest = divmod(lm.array([7, -7]), 2)
     assert (quotient.tolist(), rest.tolist()) == ([3, -4], [1, 1])
-    quotient, rest = divmod(7, lm.array([2, -2]))
+    seven: Any = 7
+    quotient, rest = divmod(seven, lm.array([2, -2]))
     assert (quotient.tolist(), rest.tolist()) == ([3, -4], [1, -1])
 
 
@@ -192,6 +193,8 @@ def test_iteration() -> None:
     assert (x.item(), y.item()) == (1.5, 2.5)
     assert 2 in lm.array([1, 2])
     assert 5 not in lm.array([1, 2])
+    assert 4 in lm.array([[1, 2], [3, 4]])
+    assert None not in lm.array([1])
     with pytest.raises(TypeError, match="rank 0 cannot be iterated"):
         iter(lm.array(1))
 

@@ -74,7 +74,7 @@ def test_arange_in_a_dtype() -> None:
     assert lm.arange(2.5, dtype=lm.int32).tolist() == [0, 1, 2]
     assert lm.arange(stop=3).tolist() == [0, 1, 2]
     assert lm.arange(lm.array(3)).tolist() == lm.arange(np.int64(3)).tolist() == [0, 1, 2]
-    want = np.arange(0, 1, 0.1, np.float32).astype(np.float16)
+    want = np.arange(0, 1, 0.1).astype(np.float32).astype(np.float16)
     assert lm.arange(0, 1, 0.1, lm.float16).tolist() == want.tolist()
     assert lm.arange(3000, dtype=lm.float16).tolist()[-1] == 3000.0
 
