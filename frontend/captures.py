@@ -145,7 +145,7 @@ def _scan(
     if isinstance(value, tuple):
         tokens += (kind, len(value))
         for child in value:
-            if type(child) is Array and nodes is not None:
+            if isinstance(child, Array) and nodes is not None:
                 raise _ArrayInTuple("an array in a captured tuple")
             _scan_child(child, tokens, nodes, holders, seen)
         return
@@ -181,8 +181,12 @@ def _scan_child(
     holders: list[Holder],
     seen: dict[int, int],
 ) -> None:
-    if type(child) is Array:
-        tokens.append(OPAQUE)
+    if isinstance(child, Array):
+        if nodes is None:
+            tokens.append(OPAQUE)
+        else:
+            tokens += (child.node.dtype, child.node.shape)
+            nodes.append(child.node)
     elif type(child) in _SIMPLE:
         scan(child, tokens, _NO_NODES)
     else:

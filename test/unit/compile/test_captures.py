@@ -99,6 +99,18 @@ def test_in_place_operators_and_assignments():
     assert both(lambda: {"n": one(), "m": one(), "k": one(2.0)}, step).traces == 1
 
 
+def test_subclasses_of_arrays():
+    class Named(Array):
+        pass
+
+    def step(state, x):
+        state["n"] = state["n"] + x
+
+    assert both(lambda: {"n": one(), "named": Named([2.0])}, step).traces == 1
+    assert both(lambda: {"n": Named([2.0])}, step).traces == 1
+    assert compile(lambda x: x + 1)(Named([1.0])).tolist() == [2.0]
+
+
 def test_the_old_arrays_keep_their_values():
     state = {"n": one()}
     before = state["n"]
