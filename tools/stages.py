@@ -9,7 +9,7 @@ from ..dialects.program import Program
 
 STAGES = {
     "trace": "what tracing recorded",
-    "simplified": "after canonicalize, cse and dce",
+    "simplified": "what simplification left before fuse",
     "fused": "after fuse: a function for each kernel's body",
     "planned": "after plan-buffers: where each value lies",
     "kernels": "after lower-kernels: launches, and kernels over scf, vector and memref",
@@ -42,7 +42,8 @@ def stages(
         CodegenError: if a code generator refuses a kernel.
     """
     from ..dialects import mlir, printer
-    from ..passes import driver, to_llvm
+    from ..passes import driver
+    from ..passes.codegen import to_llvm
     from ..passes.pipeline import parse_pipeline, run_pipeline
 
     with mlir.session():
