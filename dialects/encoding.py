@@ -223,6 +223,14 @@ def decode_location(location: ir.Location) -> Place | None:
             return None
 
 
+def places_of(location: ir.Location) -> list[Place]:
+    """Every ``(file, line, function)`` of a location that was fused of several."""
+    if location.is_a_fused():
+        return [place for part in location.locations for place in places_of(part)]
+    place = decode_location(location)
+    return [] if place is None else [place]
+
+
 def describe_location(location: ir.Location) -> str:
     """``file:line:column`` for messages; ``<unknown>`` if the location names no file."""
     while not location.is_a_file():

@@ -5,6 +5,7 @@ MLIR is loaded only to compile: nothing that runs a cached program imports this 
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ lock = threading.RLock()
 """Held while MLIR is used; never while user code is traced."""
 
 _context: ir.Context | None = None
+
+_CURRENT = "see current operation: "
 
 PRIMITIVES: dict[str, Primitive] = {
     f"{irdl.NAMESPACE}.{name}": primitive for name, primitive in TABLE.items()
@@ -82,10 +85,15 @@ def diagnostics(error: ir.MLIRError) -> str:
     """The diagnostics of an MLIR error, one a line, as ``file:line:column: message``."""
     lines: list[str] = []
     for diagnostic in error.error_diagnostics:
-        lines.append(f"{encoding.describe_location(diagnostic.location)}: {diagnostic.message}")
+        message, notes = diagnostic.message, list(diagnostic.notes)
+        if notes and notes[0].message.startswith(_CURRENT):
+            # IRDL's messages do not say which op they are about, but for this note.
+            named = re.search(r'"([\w.]+)"\(', notes.pop(0).message)
+            if named is not None and named[1] not in message:
+                message = f"{named[1]}: {message}"
+        lines.append(f"{encoding.describe_location(diagnostic.location)}: {message}")
         lines += [
-            f"{encoding.describe_location(note.location)}: note: {note.message}"
-            for note in diagnostic.notes
+            f"{encoding.describe_location(note.location)}: note: {note.message}" for note in notes
         ]
     return "\n".join(lines) or str(error)
 

@@ -24,7 +24,9 @@ SCAN, CONTRACTION, UPDATE = "scan", "contraction", "update"
 
 
 def _unary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
-    return declare(name, ("operand",), rules.elementwise(kinds), ELEMENTWISE, meaning, traits=traits)
+    return declare(
+        name, ("operand",), rules.elementwise(kinds), ELEMENTWISE, meaning, traits=traits
+    )
 
 
 def _binary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
@@ -34,16 +36,14 @@ def _binary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
 
 def _compare(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
     rule = rules.comparison(kinds)
-    return declare(
-        name, ("lhs", "rhs"), rule, ELEMENTWISE, meaning, traits=("comparison", *traits)
-    )
+    return declare(name, ("lhs", "rhs"), rule, ELEMENTWISE, meaning, traits=("comparison", *traits))
 
 
 # Creation
 
 constant = declare(
     "constant", (), rules.constant, CREATION,
-    "A scalar of the given dtype. The value is exact: it was rounded to the dtype when it was made.",
+    "A scalar of the given dtype. The value is exact: it was rounded when it was made.",
     attributes=(("value", "scalar"), ("dtype", "dtype")),
 )  # fmt: skip
 iota = declare(
@@ -60,13 +60,19 @@ empty = declare(
 
 # Elementwise, one operand
 
-negative = _unary("negative", rules.NUMERIC, "-x; unsigned integers wrap, floats flip the sign bit.")
+negative = _unary(
+    "negative", rules.NUMERIC, "-x; unsigned integers wrap, floats flip the sign bit."
+)
 abs_ = _unary("abs", rules.REAL, "|x|; INT_MIN stays INT_MIN, -0.0 becomes 0.0.", "idempotent")
 sign = _unary("sign", rules.REAL, "-1, 0 or 1 by the sign of x; NaN stays NaN, -0.0 gives -0.0.")
-floor = _unary("floor", rules.FLOATING, "The largest integer not above x; keeps -0.0.", "idempotent")
+floor = _unary(
+    "floor", rules.FLOATING, "The largest integer not above x; keeps -0.0.", "idempotent"
+)
 ceil = _unary("ceil", rules.FLOATING, "The smallest integer not below x; keeps -0.0.", "idempotent")
 trunc = _unary("trunc", rules.FLOATING, "x without its fraction; keeps -0.0.", "idempotent")
-rint = _unary("rint", rules.FLOATING, "The nearest integer, ties to even; keeps -0.0.", "idempotent")
+rint = _unary(
+    "rint", rules.FLOATING, "The nearest integer, ties to even; keeps -0.0.", "idempotent"
+)
 sqrt = _unary("sqrt", rules.FLOATING, "The square root, correctly rounded; NaN below zero.")
 rsqrt = _unary("rsqrt", rules.FLOATING, "1 / sqrt(x), computed as that quotient.")
 exp = _unary("exp", rules.FLOATING, "e to the power x.")
@@ -88,7 +94,9 @@ arcsinh = _unary("arcsinh", rules.FLOATING, "The inverse hyperbolic sine.")
 arccosh = _unary("arccosh", rules.FLOATING, "The inverse hyperbolic cosine; NaN below 1.")
 arctanh = _unary("arctanh", rules.FLOATING, "The inverse hyperbolic tangent; NaN outside [-1, 1].")
 erf = _unary("erf", rules.FLOATING, "The error function, 2/sqrt(pi) * integral of exp(-t^2) to x.")
-erfinv = _unary("erfinv", rules.FLOATING, "The inverse of erf; infinite at -1 and 1, else NaN outside.")
+erfinv = _unary(
+    "erfinv", rules.FLOATING, "The inverse of erf; infinite at -1 and 1, else NaN outside."
+)
 sigmoid = _unary("sigmoid", rules.FLOATING, "1 / (1 + exp(-x)), without overflow.")
 bitwise_invert = _unary("bitwise_invert", rules.INTEGRAL, "All bits flipped; logical not for bool.")
 
@@ -117,19 +125,39 @@ floor_divide = _binary(
     "floor_divide", rules.REAL, "floor(x / y); for integers rounded down, 0 where y is 0."
 )
 remainder = _binary(
-    "remainder", rules.REAL, "x - y * floor(x / y) with the sign of y; 0 where an integer y is 0."
+    "remainder",
+    rules.REAL,
+    "What floored division leaves, exactly, with the sign of y; 0 where an integer y is 0.",
 )
 power = _binary(
     "power", rules.REAL,
     """x to the power y; IEEE 754 pow for floats. Integers multiply with wrap-around; a negative
     exponent gives what truncated 1 / x**-y gives: 0 but for x = 1, -1, and 0 for x = 0.""",
 )  # fmt: skip
-maximum = _binary("maximum", rules.ORDERED, "The larger; NaN if either is.", "commutative", "idempotent")
-minimum = _binary("minimum", rules.ORDERED, "The smaller; NaN if either is.", "commutative", "idempotent")
+maximum = _binary(
+    "maximum",
+    rules.ORDERED,
+    "The larger; NaN if either is; 0.0 is above -0.0.",
+    "commutative",
+    "idempotent",
+)
+minimum = _binary(
+    "minimum",
+    rules.ORDERED,
+    "The smaller; NaN if either is; -0.0 is below 0.0.",
+    "commutative",
+    "idempotent",
+)
 arctan2 = _binary("arctan2", rules.FLOATING, "The angle of the point (y, x), in [-pi, pi].")
-logaddexp = _binary("logaddexp", rules.FLOATING, "log(exp(x) + exp(y)) without overflow.", "commutative")
-bitwise_and = _binary("bitwise_and", rules.INTEGRAL, "Bits set in both.", "commutative", "idempotent")
-bitwise_or = _binary("bitwise_or", rules.INTEGRAL, "Bits set in either.", "commutative", "idempotent")
+logaddexp = _binary(
+    "logaddexp", rules.FLOATING, "log(exp(x) + exp(y)) without overflow.", "commutative"
+)
+bitwise_and = _binary(
+    "bitwise_and", rules.INTEGRAL, "Bits set in both.", "commutative", "idempotent"
+)
+bitwise_or = _binary(
+    "bitwise_or", rules.INTEGRAL, "Bits set in either.", "commutative", "idempotent"
+)
 bitwise_xor = _binary("bitwise_xor", rules.INTEGRAL, "Bits set in one only.", "commutative")
 left_shift = _binary("left_shift", rules.INTEGER, "x * 2**y with wrap-around; 0 beyond the width.")
 right_shift = _binary(
@@ -197,9 +225,7 @@ concatenate = declare(
 
 
 def _reduction(name: str, rule: TypeRule, meaning: str):
-    return declare(
-        name, ("operand",), rule, REDUCTION, meaning, attributes=(("axes", "ints"),)
-    )
+    return declare(name, ("operand",), rule, REDUCTION, meaning, attributes=(("axes", "ints"),))
 
 
 reduce_sum = _reduction(
@@ -240,9 +266,17 @@ def _scan(name: str, kinds: tuple[str, ...], meaning: str):
 
 
 cumsum = _scan("cumsum", rules.NUMERIC, "Running sums along an axis; exclusive ones start at 0.")
-cumprod = _scan("cumprod", rules.NUMERIC, "Running products along an axis; exclusive ones start at 1.")
-cummax = _scan("cummax", rules.REAL, "Running maxima along an axis; exclusive ones start at the least value.")
-cummin = _scan("cummin", rules.REAL, "Running minima along an axis; exclusive ones start at the greatest value.")
+cumprod = _scan(
+    "cumprod", rules.NUMERIC, "Running products along an axis; exclusive ones start at 1."
+)
+cummax = _scan(
+    "cummax", rules.REAL, "Running maxima along an axis; exclusive ones start at the least value."
+)
+cummin = _scan(
+    "cummin",
+    rules.REAL,
+    "Running minima along an axis; exclusive ones start at the greatest value.",
+)
 
 # Contractions
 

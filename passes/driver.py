@@ -8,24 +8,28 @@ imports MLIR.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import json
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from ..dialects.program import Program, literal_bytes
-from ..errors import CodegenError
+from ..dialects.program import Place, Program, literal_bytes
 from ..runtime import cpu, serialization
 from ..runtime.artifact import Artifact
 from ..runtime.cache import default_cache
 from ..runtime.executable import Executable
 from ..runtime.toolchain import toolchain_digest
-from . import eager
-from .launches import LoweredProgram, artifact_of
-from .schedule.kernel import Contraction, Kernel
+
+if TYPE_CHECKING:
+    from .launches import LoweredProgram
+    from .schedule.kernel import Contraction, Kernel
 
 PIPELINE = "canonicalize,fuse,plan-buffers"
 """The passes of a compiled function up to its launches. A trace has no common or dead work."""
 
-Lower = Callable[[Program], LoweredProgram]
+NAME, ENTRY = "kernel", "kernel_entry"
+"""The symbols of a kernel and of its entry point in its LLVM IR."""
+
+Kernels = dict[str, cpu.LoadedKernel]
 
 _loaded: WeakValueDictionary[str, cpu.LoadedKernel] = WeakValueDictionary()
 """The machine code that executables of this process hold, by kernel key."""
@@ -36,18 +40,38 @@ def executable_for(program: Program, pipeline: str = PIPELINE) -> Executable:
 
     Raises:
         CodegenError: if no code generator is usable here, or one refused a kernel.
+        PassError: if a pass failed.
     """
+    kernels: Kernels = {}
 
-    def lower(whole: Program) -> LoweredProgram:
-        return lower_graph(whole, pipeline)
+    def create() -> dict[str, bytes]:
+        lowered = lower_graph(program, pipeline)
+        artifact = _artifact(program, lowered, kernels)
+        return {
+            "artifact": serialization.dump(artifact),
+            "trace": json.dumps([launch.trace for launch in lowered.launches]).encode(),
+        }
 
-    return _executable(program, pipeline, lower)
+    if not _may_be_kept(pipeline):
+        return _executable(program, create(), kernels)
+    target = str(cpu.host_target()).encode()
+    key = _digest(b"program", program.key(), target, pipeline.encode())
+    parts = default_cache().get_or_create("program", key, create)
+    artifact = serialization.load(parts["artifact"])
+    if not all(_find(launch.kernel, kernels) for launch in artifact.launches):
+        # The entry outlived a kernel of it; both are made anew.
+        parts = create()
+        default_cache().put("program", key, parts)
+    return _executable(program, parts, kernels)
 
 
 def operation_for(program: Program) -> Executable:
     """The executable of one op with the views of its operands, as it stands."""
-    artifact = artifact_of(program, *_kernels_of(eager.lower(program)))
-    return _instance(program, artifact)
+    from . import eager
+
+    kernels: Kernels = {}
+    artifact = _artifact(program, eager.lower(program), kernels)
+    return Executable(artifact, kernels, literal_bytes(program)[0])
 
 
 def lower_graph(program: Program, pipeline: str = PIPELINE) -> LoweredProgram:
@@ -73,26 +97,27 @@ def _numbered(program: Program) -> Program:
     return Program(program.inputs, program.instructions, program.outputs, places)
 
 
-def _executable(program: Program, pipeline: str, lower: Lower) -> Executable:
-    target = cpu.host_target()
-    key = _digest(b"program", program.key(), str(target).encode(), pipeline.encode())
+def _may_be_kept(pipeline: str) -> bool:
+    """True if the pipeline's text says all: passes of plug-ins may change under their names."""
+    if pipeline == PIPELINE:
+        return True
+    from .pipeline import OwnPass, parse_pipeline
+    from .registry import BUILTIN
 
-    def create() -> dict[str, bytes]:
-        artifact = artifact_of(program, *_kernels_of(lower(program)))
-        return {"artifact": serialization.dump(artifact)}
-
-    for attempt in range(2):
-        parts = default_cache().get_or_create("program", key, create)
-        artifact = serialization.load(parts["artifact"])
-        if attempt or all(_is_kept(launch.kernel) for launch in artifact.launches):
-            break
-        default_cache().put("program", key, create())
-    return _instance(program, artifact)
+    own = [pass_ for pass_ in parse_pipeline(pipeline).passes if isinstance(pass_, OwnPass)]
+    return all(pass_.pass_.name in BUILTIN for pass_ in own)
 
 
-def _instance(program: Program, artifact: Artifact) -> Executable:
-    kernels = {launch.kernel: _load(launch.kernel) for launch in artifact.launches}
-    return Executable(artifact, kernels, literal_bytes(program)[0])
+def _executable(program: Program, parts: dict[str, bytes], kernels: Kernels) -> Executable:
+    artifact = serialization.load(parts["artifact"])
+    lines = [_lines(program, numbers) for numbers in json.loads(parts["trace"])]
+    return Executable(artifact, kernels, literal_bytes(program)[0], lines)
+
+
+def _lines(program: Program, numbers: list[int]) -> list[Place]:
+    """The user's lines of some of a program's ops, each once."""
+    places = [program.locations[number] for number in numbers if program.locations]
+    return list(dict.fromkeys(place for place in places if place is not None))
 
 
 def _digest(*parts: bytes) -> bytes:
@@ -106,49 +131,45 @@ def _digest(*parts: bytes) -> bytes:
 # Kernels
 
 
-def _kernels_of(
-    lowered: LoweredProgram,
-) -> tuple[LoweredProgram, dict[Kernel | Contraction, str], str]:
-    """Sees to it that every kernel's machine code is kept; the kernels' keys and the target."""
+def _artifact(program: Program, lowered: LoweredProgram, kernels: Kernels) -> Artifact:
+    """The artifact of a lowered program; adds its machine code to the kernels."""
+    from .assemble import artifact_of
+
     target = str(cpu.host_target())
     keys: dict[Kernel | Contraction, str] = {}
     for launch in lowered.launches:
-        if launch.kernel not in keys:
-            keys[launch.kernel] = _digest(b"kernel", launch.kernel.digest(), target.encode()).hex()
-    missing = [kernel for kernel, key in keys.items() if not _is_kept(key)]
-    for kernel in missing:
-        _compile(kernel, keys[kernel])
-    return lowered, keys, target
+        kernel = launch.kernel
+        if kernel not in keys:
+            keys[kernel] = _digest(b"kernel", kernel.digest(), target.encode()).hex()
+            if not _find(keys[kernel], kernels):
+                _compile(kernel, keys[kernel], kernels)
+    return artifact_of(program, lowered, keys, target)
 
 
-def _is_kept(key: str) -> bool:
-    return key in _loaded or default_cache().get("kernel", bytes.fromhex(key)) is not None
-
-
-def _compile(kernel: Kernel | Contraction, key: str) -> None:
-    def create() -> dict[str, bytes]:
-        image = cpu.compile_llvm_ir(llvm_ir(kernel), ENTRY)
-        return {"image": image.pack()}
-
-    default_cache().get_or_create("kernel", bytes.fromhex(key), create)
-
-
-def _load(key: str) -> cpu.LoadedKernel:
+def _find(key: str, kernels: Kernels) -> bool:
+    """Adds a kernel's machine code to the kernels if it is in memory or on disk."""
+    if key in kernels:
+        return True
     known = _loaded.get(key)
     if known is None:
         parts = default_cache().get("kernel", bytes.fromhex(key))
         if parts is None:
-            raise CodegenError(f"the machine code of kernel {key[:16]} is gone from the cache")
+            return False
         known = _loaded[key] = cpu.load(cpu.Image.unpack(parts["image"]))
-    return known
+    kernels[key] = known
+    return True
 
 
-NAME = "kernel"
-ENTRY = "kernel_entry"
+def _compile(kernel: Kernel | Contraction, key: str, kernels: Kernels) -> None:
+    def create() -> dict[str, bytes]:
+        return {"image": cpu.compile_llvm_ir(llvm_ir(kernel), ENTRY).pack()}
+
+    parts = default_cache().get_or_create("kernel", bytes.fromhex(key), create)
+    kernels[key] = _loaded[key] = cpu.load(cpu.Image.unpack(parts["image"]))
 
 
 def llvm_ir(kernel: Kernel | Contraction) -> str:
-    """The LLVM IR of one kernel, called ``kernel``."""
+    """The LLVM IR of one kernel and its entry point."""
     from mlir import ir
 
     from ..dialects import mlir

@@ -1,12 +1,10 @@
-"""Launches with their arguments placed in named buffers, and the artifact they make."""
+"""Launches with their arguments placed in named buffers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from ..dialects.program import Program
-from ..runtime.artifact import Artifact, Launch, Output, Pointer, Slot
 from .schedule.kernel import Address, Contraction, Kernel, Schedule
 from .storage import aligned
 
@@ -15,7 +13,8 @@ from .storage import aligned
 class LoweredLaunch:
     """A launch whose addresses are named buffers: ``(buffer, byte offset)``.
 
-    ``location`` is MLIR's, of the ops that the launch computes, or None.
+    ``location`` is MLIR's, of the ops that the launch computes, or None; ``trace`` are the numbers
+    of these ops in the program, where locations hold them.
     """
 
     kernel: Kernel | Contraction
@@ -23,6 +22,7 @@ class LoweredLaunch:
     units: int
     grain: int
     location: Any
+    trace: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ def place_launches(
     workspace: int,
     location: Any,
     launches: list[LoweredLaunch],
+    trace: tuple[int, ...] = (),
 ) -> int:
     """Appends a fusion's launches; scratch lies behind the workspace. Returns where that ends."""
     offsets: list[int] = []
@@ -58,7 +59,7 @@ def place_launches(
             _place(word, names) if isinstance(word, Address) else word for word in launch.arguments
         )
         launches.append(
-            LoweredLaunch(launch.kernel, arguments, launch.units, launch.grain, location)
+            LoweredLaunch(launch.kernel, arguments, launch.units, launch.grain, location, trace)
         )
     return end
 
@@ -68,54 +69,3 @@ def _place(address: Address, names: dict[str, list[str]]) -> tuple[str, int]:
         return f"library:{address.name}", 0
     name, _, offset = names[address.kind][address.index].partition("+")
     return name, int(offset or 0) + address.offset
-
-
-def artifact_of(
-    program: Program, lowered: LoweredProgram, keys: dict[Kernel | Contraction, str], target: str
-) -> Artifact:
-    """The artifact of a lowered program; ``keys`` are the kernels' keys in hexadecimal."""
-    slots: dict[str, int] = {}
-    entries: list[Slot] = []
-
-    def slot(name: str) -> int:
-        known = slots.get(name)
-        if known is None:
-            known = slots[name] = len(entries)
-            entries.append(_slot(name))
-        return known
-
-    launches = tuple(
-        Launch(
-            keys[launch.kernel],
-            tuple(
-                word if isinstance(word, int) else Pointer(slot(word[0]), word[1])
-                for word in launch.arguments
-            ),
-            launch.units,
-            launch.grain,
-        )
-        for launch in lowered.launches
-    )
-    outputs: list[Output] = []
-    seen: dict[str, int] = {}
-    for number, (value, name) in enumerate(zip(program.outputs, lowered.results, strict=True)):
-        shape, dtype = program.type_of(value)
-        if name.startswith("input"):
-            source = ("input", int(name[5:]))
-        elif name in seen:
-            source = ("output", seen[name])
-        else:
-            seen[name] = number
-            source = ("slot", slot(name))
-        outputs.append(Output(shape, dtype.name, source))
-    inputs = tuple((type_.shape, type_.dtype.name) for type_ in program.inputs)
-    return Artifact(target, inputs, tuple(outputs), tuple(entries), launches, lowered.workspace)
-
-
-def _slot(name: str) -> Slot:
-    for kind in ("input", "output"):
-        if name.startswith(kind):
-            return Slot(kind, index=int(name[len(kind) :]))
-    if name.startswith("library:"):
-        return Slot("library", name=name[8:])
-    return Slot("literal" if name == "literal" else "workspace")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from mlir import ir
 
 from ..dialects import encoding
+from ..dialects.encoding import places_of
 from ..dialects.mlir import from_mlir
 from .codegen import emit_contraction, emit_kernel
 from .launches import LoweredLaunch, LoweredProgram, place_launches
@@ -40,7 +41,10 @@ def lower_function(module: ir.Operation, function: ir.Operation) -> LoweredProgr
             is_product = ir.StringAttr(op.attributes["kind"]).value == "contraction"
             scheduled[callee] = (contraction if is_product else schedules).schedule(body)
         reads, writes = _texts(op.attributes["reads"]), _texts(op.attributes["writes"])
-        used = place_launches(scheduled[callee], reads, writes, workspace, op.location, launches)
+        trace = tuple(line for file, line, _ in places_of(op.location) if file == "trace")
+        used = place_launches(
+            scheduled[callee], reads, writes, workspace, op.location, launches, trace
+        )
         end = max(end, used)
     return LoweredProgram(launches, end, _texts(function.attributes["results"]))
 

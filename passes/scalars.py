@@ -50,6 +50,14 @@ class Scalars(Protocol):
         """a if a > b else b: one comparison, no promise for NaN or the sign of zero."""
         ...
 
+    def minimumf(self, a: Value, b: Value) -> Value:
+        """IEEE 754-2019's minimum: NaN if either is, and -0.0 is below 0.0."""
+        ...
+
+    def maximumf(self, a: Value, b: Value) -> Value:
+        """IEEE 754-2019's maximum: NaN if either is, and 0.0 is above -0.0."""
+        ...
+
     def cmpf(self, predicate: str, a: Value, b: Value) -> Value:
         """An i1; predicates are ``oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno``."""
         ...

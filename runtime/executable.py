@@ -63,6 +63,7 @@ class Executable:
         artifact: what to run.
         kernels: the machine code of each kernel that the launches name, by key.
         literals: the bytes of the artifact's literals.
+        lines: for each launch the user's ``(file, line, function)`` of what it computes.
 
     Raises CodegenError for kernels, slots or library functions that do not exist.
     """
@@ -70,9 +71,14 @@ class Executable:
     run: Run
 
     def __init__(
-        self, artifact: Artifact, kernels: Mapping[str, LoadedKernel], literals: bytes = b""
+        self,
+        artifact: Artifact,
+        kernels: Mapping[str, LoadedKernel],
+        literals: bytes = b"",
+        lines: Sequence[Sequence[tuple[str, int, str]]] = (),
     ) -> None:
         self.artifact = artifact
+        self.lines = lines
         self._launches = [
             (number, launch) for number, launch in enumerate(artifact.launches) if launch.units > 0
         ]
@@ -280,9 +286,11 @@ class Executable:
     def _failure(self, report: int) -> ExecutionError:
         number, launch = self._launches[report >> 32]
         status = report & 0xFFFFFFFF
+        places = self.lines[number] if self.lines else ()
+        where = "".join(f"\n  at {file}:{line}" for file, line, _ in places)
         return ExecutionError(
             f"launch {number + 1} of {len(self.artifact.launches)}, kernel {launch.kernel}, "
-            f"failed with status {status}"
+            f"failed with status {status}{where}"
         )
 
 

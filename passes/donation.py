@@ -1,0 +1,65 @@
+"""Which inputs' memory an output may take over: those that nothing reads any more.
+
+An output may lie where an input lay if the input is read for the last time before the output is
+first written, or in the very launch that writes it, element by element from the same positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .launches import LoweredLaunch
+from .schedule.kernel import Kernel
+from .schedule.loops import argument_names
+
+
+def donors(
+    launches: Sequence[LoweredLaunch], output: str, nbytes: int, inputs: Sequence[tuple[str, int]]
+) -> tuple[int, ...]:
+    """The inputs, as ``(buffer, bytes)``, whose memory an output of ``nbytes`` may take over."""
+    written = next(
+        (i for i, launch in enumerate(launches) if output in _buffers(launch)), len(launches)
+    )
+    found: list[int] = []
+    for number, (name, size) in enumerate(inputs):
+        if size != nbytes:
+            continue
+        reads = [i for i, launch in enumerate(launches) if name in _buffers(launch)]
+        last = reads[-1] if reads else -1
+        if last < written or (last == written and _is_in_place(launches[last], name, output)):
+            found.append(number)
+    return tuple(found)
+
+
+def _buffers(launch: LoweredLaunch) -> set[str]:
+    return {word[0] for word in launch.arguments if not isinstance(word, int)}
+
+
+def _is_in_place(launch: LoweredLaunch, source: str, target: str) -> bool:
+    """True if a launch reads and writes each element of two buffers at the same step."""
+    kernel = launch.kernel
+    if not isinstance(kernel, Kernel) or kernel.tiled or not kernel.chunked:
+        return False
+    if any(item.level == "unit" and item.name != "constant" for item in kernel.items):
+        return False
+    names = argument_names(kernel)
+    walks = [
+        (operand.dtype.size, operand.outer, operand.inner, word, _strides(launch, names, number))
+        for number, operand in enumerate(kernel.operands)
+        for word in (launch.arguments[number],)
+    ]
+    of_source = [w for w in walks if not isinstance(w[3], int) and w[3][0] == source]
+    of_target = [w for w in walks if not isinstance(w[3], int) and w[3][0] == target]
+    forms = {
+        (size, outer, inner, word[1], strides)
+        for size, outer, inner, word, strides in (*of_source, *of_target)
+        if not isinstance(word, int)
+    }
+    return len(forms) == 1
+
+
+def _strides(launch: LoweredLaunch, names: list[str], operand: int) -> tuple[object, ...]:
+    prefix = f"stride{operand}_"
+    return tuple(
+        word for name, word in zip(names, launch.arguments, strict=True) if name.startswith(prefix)
+    )
