@@ -148,6 +148,25 @@ def test_donated_state_is_never_seen_to_change():
         assert exported[i][12_345] == i
 
 
+def test_state_and_donated_arguments_give_their_memory():
+    state = {"w": array(np.zeros(100_000))}
+    step = lm.compile(lambda x: state.update(w=state["w"] + x), inputs=state, outputs=state)
+    x = array(np.ones(100_000))
+    addresses = {state["w"].node.buffer.address}
+    for _ in range(3):
+        step(x)
+        addresses.add(state["w"].node.buffer.address)
+    assert len(addresses) == 1
+    assert state["w"][5].item() == 3.0
+    add = lm.compile(lambda x, y: x + y, donate="y")
+    y = array(np.ones(100_000))
+    address = y.node.buffer.address
+    assert add(x, y).node.buffer.address == address
+    with pytest.raises(lm.LaminaError, match="taken over its memory"):
+        y.tolist()
+    assert x[5].item() == 1.0
+
+
 def test_threads_call_one_function():
     import threading
 
