@@ -148,6 +148,12 @@ class Emitter:
     def maxnum(self, a: Value, b: Value) -> Value:
         return self.select(self.cmpf("ogt", a, b), a, b)
 
+    def minimumf(self, a: Value, b: Value) -> Value:
+        return self._same("arith.minimumf", a, b)
+
+    def maximumf(self, a: Value, b: Value) -> Value:
+        return self._same("arith.maximumf", a, b)
+
     def cmpf(self, predicate: str, a: Value, b: Value) -> Value:
         attribute = ir.IntegerAttr.get(self._i64, _CMPF[predicate])
         return self.op("arith.cmpf", [a, b], self._like(a, "i1"), {"predicate": attribute})

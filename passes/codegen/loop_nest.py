@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from mlir import ir
 from mlir.dialects import scf
 
@@ -316,12 +317,10 @@ class LoopNest(ABC):
         return self.e.splat(value)
 
     def _constant(self, item: Item) -> Any:
-        value = item.attributes[0]
+        (value,) = np.frombuffer(bytes.fromhex(item.attributes[0]), item.dtype.numpy)
         if item.dtype.kind == "complex":
-            number = complex(value)
-            return self.e.constant(number.real, "f32"), self.e.constant(number.imag, "f32")
-        constant = self.e.constant(value, scalar_bodies.register_dtype(item.dtype))
-        return self._rounded(constant, item.dtype)
+            return self.e.constant(value.real, "f32"), self.e.constant(value.imag, "f32")
+        return self.e.constant(value, scalar_bodies.register_dtype(item.dtype))
 
     @abstractmethod
     def _lane_stride(self, operand: int) -> Value | None:

@@ -268,7 +268,7 @@ def _extremum(floating: str, signed: str, unsigned: str) -> ScalarBody:
     def body(s: Scalars, dtype: DType, operands: list[Value]) -> Value:
         a, b = operands
         if dtype.kind == "floating":
-            return s.select(s.cmpf("uno", a, a), a, s.select(s.cmpf(floating, a, b), a, b))
+            return getattr(s, floating)(a, b)
         if dtype.kind == "bool":
             return s.ori(a, b) if unsigned == "ugt" else s.andi(a, b)
         return s.select(s.cmpi(signed if dtype.kind == "signed" else unsigned, a, b), a, b)
@@ -276,8 +276,8 @@ def _extremum(floating: str, signed: str, unsigned: str) -> ScalarBody:
     return body
 
 
-BODIES["maximum"] = _extremum("ogt", "sgt", "ugt")
-BODIES["minimum"] = _extremum("olt", "slt", "ult")
+BODIES["maximum"] = _extremum("maximumf", "sgt", "ugt")
+BODIES["minimum"] = _extremum("minimumf", "slt", "ult")
 
 
 def _comparison(floating: str, signed: str, unsigned: str) -> ScalarBody:

@@ -8,7 +8,7 @@ from typing import Any
 from ...dialects import dtypes, ops
 from ...dialects.dtypes import DType
 from ...dialects.primitive import Shape
-from ...dialects.program import Instruction, Program, is_lifted
+from ...dialects.program import Instruction, Program, is_lifted, scalar_bytes
 from ...errors import PassError
 from . import views
 from .kernel import Address, Item, Level
@@ -229,7 +229,9 @@ class _Resolver:
         if isinstance(value, tuple):
             raise PassError("an updated array is read inside its own fusion")
         if value.is_constant:
-            return self._add(Item("constant", (), value.dtype, "unit", (value.constant,)))
+            # By bits: 0.0 and -0.0 are equal numbers.
+            bits = scalar_bytes(value.constant, value.dtype).hex()
+            return self._add(Item("constant", (), value.dtype, "unit", (bits,)))
         shape = self.body.domain if level == "full" else self.body.unit_shape
         if value.view.shape != shape:
             raise PassError(f"a read of shape {value.view.shape} in a domain of shape {shape}")

@@ -53,7 +53,7 @@ class Item:
     """One op of the body: a primitive's name, or ``load``, ``index``, ``constant``.
 
     ``operands`` are item numbers; ``attributes`` hold the operand number of a load or an index, the
-    value of a constant, and what the primitive's scalar body needs.
+    bits of a constant in hexadecimal, and what the primitive's scalar body needs.
     """
 
     name: str
