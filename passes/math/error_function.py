@@ -53,12 +53,12 @@ ERFINV_F32 = {
         6.334323621182136e-10,
     ),
     "tail": (
-        0.8750004768371582, 0.2326028048992157, 0.01767166331410408, -0.005981218535453081,
-        0.0008237374131567776, -6.953438423806801e-05, 3.8031444091757294e-06,
-        -1.319974245461708e-07, 2.6521340679153127e-09, -2.3549660485566726e-11,
+        3.150883674621582, 0.15164920687675476, -0.003340337425470352, 0.00014104008732829243,
+        -6.813087111368077e-06, 2.9642220056302904e-07, -9.600445771695831e-09,
+        -8.051423416866044e-10, 3.510990942423575e-10, -3.0670806172583553e-11,
     ),
 }  # fmt: skip
-"""erfinv(x) / x in w = -log(1 - x**2), w <= 6.125 and above, relative error."""
+"""erfinv(x) / x in w = -log(1 - x**2) for w <= 6.125, in w - 11 above, relative error."""
 
 ERFINV_F64 = {
     "center": (
@@ -126,7 +126,8 @@ def erfinv(s: Scalars, x: Value) -> Value:
 
 
 def _erfinv_ratio_f32(s: Scalars, w: Value) -> Value:
-    center, tail = (horner(s, w, ERFINV_F32[part]) for part in ("center", "tail"))
+    center = horner(s, w, ERFINV_F32["center"])
+    tail = horner(s, s.subf(w, s.constant(11.0, "f32")), ERFINV_F32["tail"])
     return s.select(s.cmpf("ogt", w, s.constant(6.125, "f32")), tail, center)
 
 
