@@ -46,7 +46,7 @@ def test_the_sources_are_the_compilers():
     names = toolchain.source_files()
     assert "runtime/cache.py" in names
     assert "dialects/ops.py" in names
-    assert "passes/fuse.py" in names
+    assert "passes/driver.py" in names
     assert not [name for name in names if name.startswith(("frontend", "test", "tools"))]
 
 
@@ -58,7 +58,7 @@ def test_the_place_does_not_matter(copy, cache, monkeypatch):
 
 def test_every_edit_matters(copy, cache):
     digests = {toolchain.source_digest(cache)}
-    source = copy / "passes" / "fuse.py"
+    source = copy / "passes" / "driver.py"
     text = source.read_text(encoding="utf-8")
 
     source.write_text(text + "\n", encoding="utf-8")
@@ -79,7 +79,7 @@ def test_every_edit_matters(copy, cache):
 
 
 def test_an_edit_that_is_undone_finds_the_old_digest(copy, cache):
-    source = copy / "passes" / "fuse.py"
+    source = copy / "passes" / "driver.py"
     text = source.read_text(encoding="utf-8")
     before = toolchain.source_digest(cache)
     source.write_text("pass\n", encoding="utf-8")
