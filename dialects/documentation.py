@@ -28,8 +28,14 @@ ATTRIBUTE_FORMS = {
     "dtype": "dtype, `f32`",
     "scalar": "number of the dtype, `1.0 : f32`; complex as `array<f64: re, im>`",
     "symbol": "name of a function, `@main_fusion0`",
-    "string": 'text, `"loop"`',
+    "array": 'any number of attributes, `["input0+64", 8]`',
 }
+
+STRUCTURE = (
+    "After `fuse`, functions hold calls of private functions, `func.call @main_fusion0(%0) "
+    '{kind = "row"}`: the bodies of fusions, made of the ops above. After `lower-kernels` launches '
+    "take the place of the calls."
+)
 
 _SAMPLES = {"int": 0, "ints": (0,), "bool": False}
 
@@ -63,10 +69,9 @@ def reference() -> str:
             lines += [KINDS[kind], ""] if kind in KINDS else []
             for primitive in members:
                 lines += _primitive(primitive)
-    lines += ["## Structural ops", "", "Passes make them of the ops above.", ""]
+    lines += ["## Structural ops", "", STRUCTURE, ""]
     for op in irdl.STRUCTURAL.values():
-        signature = f"({', '.join(op.operands)}) -> ({', '.join(op.results)})"
-        lines += [f"### array.{op.name}", "", f"`{op.name}{signature}`", "", op.meaning, ""]
+        lines += [f"### array.{op.name}", "", " ".join(op.meaning.split()), ""]
         lines += _attributes(op.attributes)
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -82,6 +87,11 @@ def _primitive(primitive: Primitive) -> list[str]:
     signature = ", ".join([*primitive.operands, *names])
     lines = [f"### array.{primitive.name}", "", f"`{primitive.name}({signature})`", ""]
     lines += [primitive.meaning.replace("``", "`"), ""]
+    if primitive.is_variadic:
+        lines += [
+            f"With three operands it is written `{irdl.op_name(primitive, 3)}`, and so on.",
+            "",
+        ]
     accepted = _accepted(primitive)
     if accepted:
         lines += [f"Dtypes: {accepted}.", ""]

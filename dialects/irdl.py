@@ -1,7 +1,9 @@
 """The IRDL definition of the ``array`` dialect, generated from the op table.
 
 IRDL checks arity, the presence of attributes and their kinds. Shape and type rules are checked by
-:mod:`lamina.dialects.verifier`. This module does not import MLIR.
+:mod:`lamina.dialects.verifier`. IRDL cannot say that an op takes operands of several types in any
+number: a constraint stands for one type. Such an op is declared for each number of operands as it
+is met, ``array.concatenate_3`` for three. This module does not import MLIR.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from . import ops as _ops  # noqa: F401  (fills the table)
-from .primitive import TABLE
+from .primitive import TABLE, Primitive
 
 NAMESPACE = "array"
 
@@ -22,68 +24,61 @@ ATTRIBUTE_CONSTRAINTS = {
     "dtype": 'irdl.base "#builtin.type"',
     "scalar": "irdl.any",
     "symbol": 'irdl.base "#builtin.symbol_ref"',
-    "string": 'irdl.base "#builtin.string"',
+    "array": 'irdl.base "#builtin.array"',
 }
 
 
 class StructuralOp(NamedTuple):
-    """An op of the later stages: it stands for work that passes have grouped or placed.
+    """An op of the later stages, without operands and results: it names what it works on.
 
     Attributes:
         name: ``array.<name>`` in MLIR.
-        operands, results: names with their variadicity, ``*`` in front for any number.
-        attributes: pairs of name and kind; more attributes may be attached.
-        is_pure: True if the op only computes its results, so that it may be merged or dropped.
+        attributes: pairs of name and kind; there may be more.
         meaning: a paragraph on semantics.
     """
 
     name: str
-    operands: tuple[str, ...]
-    results: tuple[str, ...]
     attributes: tuple[tuple[str, str], ...]
-    is_pure: bool
     meaning: str
 
 
-FUSION = StructuralOp(
-    "fusion",
-    ("*inputs",),
-    ("*outputs",),
-    (("body", "symbol"), ("kind", "string")),
-    True,
-    "The function named by body, applied to the operands, as one kernel. Kinds are loop, row, "
-    "reduction, contraction and those that plug-ins add; they say how a schedule places the work.",
-)
 LAUNCH = StructuralOp(
     "launch",
-    ("*operands",),
-    ("*results",),
-    (("kernel", "symbol"),),
-    False,
-    "A launch of a lowered kernel on buffers; passes neither merge nor drop it.",
+    (("kernel", "symbol"), ("arguments", "array"), ("units", "int"), ("grain", "int")),
+    """The launch of a lowered kernel over independent units of work, a grain of them a thread at a
+    time. Arguments are the words of the kernel's table: integers, or buffers by name with an
+    offset in bytes.""",
 )
-STRUCTURAL: dict[str, StructuralOp] = {op.name: op for op in (FUSION, LAUNCH)}
+STRUCTURAL: dict[str, StructuralOp] = {op.name: op for op in (LAUNCH,)}
 """The structural ops by name."""
 
-FUSION_KINDS = ("loop", "row", "reduction", "contraction", "scatter")
-"""The kinds of ``array.fusion`` that Lamina's own passes make."""
+
+def op_name(primitive: Primitive, count: int) -> str:
+    """The name of the MLIR op of a primitive with ``count`` operands."""
+    suffix = f"_{count}" if primitive.is_variadic else ""
+    return f"{NAMESPACE}.{primitive.name}{suffix}"
 
 
 def definition() -> str:
     """The dialect as the text of an IRDL module."""
     lines = [f"irdl.dialect @{NAMESPACE} {{"]
     for primitive in TABLE.values():
-        lines += _operation(
-            primitive.name,
-            primitive.operands,
-            ("result",),
-            primitive.attributes,
-            TENSOR,
-        )
+        if not primitive.is_variadic:
+            lines += _operation(
+                primitive.name, primitive.operands, ("result",), primitive.attributes
+            )
     for op in STRUCTURAL.values():
-        lines += _operation(op.name, op.operands, op.results, op.attributes, "irdl.any")
+        lines += _operation(op.name, (), (), op.attributes)
     lines.append("}")
     return "\n".join(lines)
+
+
+def variadic_definition(primitive: Primitive, count: int) -> str:
+    """A variadic primitive with ``count`` operands as the text of an IRDL module."""
+    name = op_name(primitive, count).partition(".")[2]
+    operands = [f"operand{i}" for i in range(count)]
+    lines = _operation(name, operands, ("result",), primitive.attributes)
+    return "\n".join([f"irdl.dialect @{NAMESPACE} {{", *lines, "}"])
 
 
 def _operation(
@@ -91,27 +86,17 @@ def _operation(
     operands: Sequence[str],
     results: Sequence[str],
     attributes: Sequence[tuple[str, str]],
-    value_constraint: str,
 ) -> list[str]:
-    """The lines of one op. A constraint variable stands for one type, so none is shared."""
+    """The lines of one op. A constraint stands for one type or attribute, so none is shared."""
     lines = [f"  irdl.operation @{name} {{"]
-
-    def values(kind: str, names: Sequence[str]) -> None:
-        entries = []
-        for i, value in enumerate(names):
-            lines.append(f"    %{kind}{i} = {value_constraint}")
-            variadic = "variadic " if value.startswith("*") else ""
-            entries.append(f"{value.lstrip('*')}: {variadic}%{kind}{i}")
-        if entries:
-            lines.append(f"    irdl.{kind}({', '.join(entries)})")
-
-    values("operands", operands)
-    values("results", results)
+    for kind, values in (("operands", operands), ("results", results)):
+        lines += [f"    %{kind}{i} = {TENSOR}" for i in range(len(values))]
+        if values:
+            named = ", ".join(f"{value}: %{kind}{i}" for i, value in enumerate(values))
+            lines.append(f"    irdl.{kind}({named})")
+    for i, (_, kind) in enumerate(attributes):
+        lines.append(f"    %attribute{i} = {ATTRIBUTE_CONSTRAINTS[kind]}")
     if attributes:
-        entries = []
-        for i, (attribute, kind) in enumerate(attributes):
-            lines.append(f"    %attribute{i} = {ATTRIBUTE_CONSTRAINTS[kind]}")
-            entries.append(f'"{attribute}" = %attribute{i}')
-        lines.append(f"    irdl.attributes {{{', '.join(entries)}}}")
-    lines.append("  }")
-    return lines
+        named = ", ".join(f'"{key}" = %attribute{i}' for i, (key, _) in enumerate(attributes))
+        lines.append(f"    irdl.attributes {{{named}}}")
+    return [*lines, "  }"]

@@ -31,10 +31,14 @@ _context: ir.Context | None = None
 _CURRENT = "see current operation: "
 
 PRIMITIVES: dict[str, Primitive] = {
-    f"{irdl.NAMESPACE}.{name}": primitive for name, primitive in TABLE.items()
+    irdl.op_name(primitive, 0): primitive
+    for primitive in TABLE.values()
+    if not primitive.is_variadic
 }
-"""Every primitive by the name of its op, such as ``"array.add"``."""
+"""Every primitive by the name of its op, such as ``"array.add"``; variadic ones as they are met."""
+_VARIADIC = {name: primitive for name, primitive in TABLE.items() if primitive.is_variadic}
 _OP_NAMES = {primitive: name for name, primitive in PRIMITIVES.items()}
+_MAXIMUM_OPERANDS = 100_000
 
 
 def context() -> ir.Context:
@@ -47,9 +51,7 @@ def context() -> ir.Context:
             # Each context otherwise keeps a pool of threads of LLVM's.
             created.enable_multithreading(False)
             with created, ir.Location.unknown():
-                from mlir.dialects import irdl as bindings
-
-                bindings.load_dialects(ir.Module.parse(irdl.definition()))
+                _load(irdl.definition())
             _context = created
         return _context
 
@@ -61,9 +63,35 @@ def session() -> Iterator[ir.Context]:
         yield entered
 
 
-def op_name(primitive: Primitive) -> str:
-    """The name of a primitive's op, such as ``"array.add"``."""
-    return _OP_NAMES[primitive]
+def op_name(primitive: Primitive, operands: int = 0) -> str:
+    """The name of a primitive's op, such as ``"array.add"``.
+
+    A variadic primitive has one op for each number of operands, declared here when it is first
+    asked for: ``"array.concatenate_3"``.
+    """
+    known = _OP_NAMES.get(primitive)
+    if known is not None:
+        return known
+    name = irdl.op_name(primitive, operands)
+    if name not in PRIMITIVES:
+        with session():
+            _load(irdl.variadic_definition(primitive, operands))
+        PRIMITIVES[name] = primitive
+    return name
+
+
+def _load(definition: str) -> None:
+    from mlir.dialects import irdl as bindings
+
+    bindings.load_dialects(ir.Module.parse(definition))
+
+
+def _declare_variadic(text: str) -> None:
+    """Declares the variadic ops, with as many operands, that a text names."""
+    pattern = rf"\b{irdl.NAMESPACE}\.({'|'.join(_VARIADIC)})_(\d{{1,6}})\b"
+    for name, count in set(re.findall(pattern, text)):
+        if int(count) <= _MAXIMUM_OPERANDS and str(int(count)) == count:
+            op_name(_VARIADIC[name], int(count))
 
 
 def parse(text: str) -> ir.Module:
@@ -73,6 +101,7 @@ def parse(text: str) -> ir.Module:
         VerificationError: if the text does not parse or breaks a rule of the dialect.
     """
     with session():
+        _declare_variadic(text)
         try:
             module = ir.Module.parse(text)
         except ir.MLIRError as error:
@@ -137,7 +166,7 @@ def build_function(
 
 
 def _build_body(block: ir.Block, program: Program) -> None:
-    create, point = ir.Operation.create, ir.InsertionPoint(block)
+    create, point, names = ir.Operation.create, ir.InsertionPoint(block), _OP_NAMES
     tensor_type, encode_location = encoding.tensor_type, encoding.encode_location
     encoded: dict[tuple[Primitive, Attributes], dict[str, ir.Attribute]] = {}
     values: list[ir.Value] = list(block.arguments)
@@ -158,7 +187,7 @@ def _build_body(block: ir.Block, program: Program) -> None:
                 known = encoded[key] = encoding.encode_attributes(primitive, attributes)
             named = known
         op = create(
-            _OP_NAMES[primitive],
+            names.get(primitive) or op_name(primitive, len(operands)),
             [tensor_type(type_)],
             [values[operand] for operand in operands],
             named,

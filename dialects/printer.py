@@ -29,12 +29,8 @@ COMMENT_COLUMN = 60
 
 _IMPLIED = frozenset({"shape", "dtype", "size"})
 """Attributes that only repeat the result's type."""
-_CALLS = (
-    "func.call",
-    f"{irdl.NAMESPACE}.{irdl.FUSION.name}",
-    f"{irdl.NAMESPACE}.{irdl.LAUNCH.name}",
-)
-_CALLEES = ("callee", "body", "kernel")
+_CALLS = ("func.call", f"{irdl.NAMESPACE}.{irdl.LAUNCH.name}")
+_CALLEES = ("callee", "kernel")
 
 
 def pretty(op: ir.Operation, *, locations: bool = False) -> str:
@@ -136,7 +132,7 @@ def _attribute(value: Any) -> str:
 
 
 def _call(op: ir.Operation, operands: str) -> str:
-    """A call, a fusion or a launch: the callee in front, other attributes after."""
+    """A call or a launch: the callee in front, other attributes after."""
     callee, shown = "", []
     for name in op.attributes:
         text = str(op.attributes[name])

@@ -8,18 +8,16 @@ from __future__ import annotations
 from mlir import ir
 
 from ..errors import LaminaError, VerificationError
-from . import encoding, irdl, ops
+from . import encoding, ops
 from .mlir import LITERAL, PRIMITIVES, diagnostics, session
 from .primitive import Primitive, TensorType
-
-PREFIX = irdl.NAMESPACE + "."
 
 
 def verify(op: ir.Operation) -> None:
     """Checks an op and all within it: MLIR's rules, then the type rules of the ``array`` dialect.
 
-    Every primitive's operands, attributes and result must follow its type rule, and every fusion's
-    operands and results the type of the function it names.
+    Every primitive's operands, attributes and result must follow its type rule. Calls of fusions
+    follow the function they name by MLIR's own rule.
 
     Raises:
         VerificationError: for the first op that breaks a rule.
@@ -30,18 +28,12 @@ def verify(op: ir.Operation) -> None:
             op.verify()
         except ir.MLIRError as error:
             raise VerificationError(diagnostics(error)) from None
-        symbols: dict[str, ir.Operation] | None = None
         stack = [op]
         while stack:
             current = stack.pop()
-            name = current.name
-            if name.startswith(PREFIX):
-                primitive = PRIMITIVES.get(name)
-                if primitive is not None:
-                    _verify_primitive(current, primitive)
-                elif name == PREFIX + irdl.FUSION.name:
-                    symbols = _functions(op) if symbols is None else symbols
-                    _verify_fusion(current, symbols)
+            primitive = PRIMITIVES.get(current.name)
+            if primitive is not None:
+                _verify_primitive(current, primitive)
                 continue
             for region in reversed(list(current.regions)):
                 for block in reversed(list(region.blocks)):
@@ -83,41 +75,3 @@ def _verify_extra(op: ir.Operation, primitive: Primitive) -> None:
         signless = ir.IntegerType.get_signless(64)
         if not isinstance(slot, ir.IntegerAttr) or slot.type != signless or slot.value < 0:
             raise _fail(op, f": {LITERAL} must be a slot number of type i64, got {slot}")
-
-
-def _functions(op: ir.Operation) -> dict[str, ir.Operation]:
-    """The functions of the outermost op around ``op``, by name."""
-    while op.parent is not None:
-        op = op.parent.operation
-    found: dict[str, ir.Operation] = {}
-    for region in op.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                candidate = view.operation
-                if candidate.name == "func.func":
-                    found[candidate.attributes["sym_name"].value] = candidate
-    return found
-
-
-def _verify_fusion(op: ir.Operation, symbols: dict[str, ir.Operation]) -> None:
-    attributes = op.attributes
-    body = attributes["body"]
-    function = symbols.get(body.value) if isinstance(body, ir.FlatSymbolRefAttr) else None
-    if function is None:
-        raise _fail(op, f": body {body} is not a function of the module")
-    if not attributes["kind"].value:
-        raise _fail(op, ": kind must not be empty")
-    type_ = function.attributes["function_type"].value
-    for noun, values, expected in (
-        ("operands", op.operands, type_.inputs),
-        ("results", op.results, type_.results),
-    ):
-        given = [value.type for value in values]
-        if given != list(expected):
-            raise _fail(
-                op, f": {noun} must be {_types(expected)}, as {body} has them, got {_types(given)}"
-            )
-
-
-def _types(types: list[ir.Type]) -> str:
-    return f"({', '.join(map(str, types))})"

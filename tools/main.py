@@ -36,7 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         commands[name].set_defaults(run=module.run)
     parsed = parser.parse_args(arguments)
     try:
-        return int(parsed.run(parsed))
+        code = int(parsed.run(parsed))
+        sys.stdout.flush()
+        return code
     except LaminaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -69,3 +71,7 @@ class _Version(argparse.Action):
 
         print(f"lamina {version('lamina')}")
         parser.exit()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

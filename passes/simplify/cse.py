@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...dialects import irdl, ops
+from ...dialects import ops
 from ...dialects.program import encode
 from ..registry import register
 
@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from mlir import ir
 
     from .dataflow import Op
-
-PURE = frozenset(f"{irdl.NAMESPACE}.{op.name}" for op in irdl.STRUCTURAL.values() if op.is_pure)
-"""Ops that are not primitives and that only compute their results."""
 
 
 @register("cse", "Merges ops of the array dialect that compute the same.")
@@ -36,11 +33,7 @@ def cse(op: ir.Operation) -> None:
                     continue
                 first = known.setdefault(key, current)
                 if first is not current:
-                    values, results = ([current], [first])
-                    if current.primitive is None:
-                        values, results = current.results, first.results
-                    for value, result in zip(values, results, strict=True):
-                        flow.replace(value, result)
+                    flow.replace(current, first)
                     flow.erase(current)
         flow.write()
 
@@ -48,9 +41,7 @@ def cse(op: ir.Operation) -> None:
 def _key(op: Op) -> Any:
     """What equal ops share; None for an op that is not to be merged."""
     primitive = op.primitive
-    if primitive is None:
-        return _structural_key(op)
-    if primitive is ops.empty:
+    if primitive is None or primitive is ops.empty:
         return None
     if primitive is ops.constant:
         # As bytes: 0.0 and -0.0 are equal in Python, NaN is not.
@@ -59,13 +50,3 @@ def _key(op: Op) -> Any:
     if "commutative" in primitive.traits:
         operands = sorted(operands, key=id)
     return primitive, tuple(operands), op.attributes
-
-
-def _structural_key(op: Op) -> Any:
-    operation = op.operation
-    if operation is None or operation.name not in PURE:
-        return None
-    attributes = operation.attributes
-    named = frozenset((name, attributes[name]) for name in attributes)
-    types = tuple(result.type for result in operation.results)
-    return operation.name, tuple(op.current_operands()), named, types

@@ -32,14 +32,12 @@ class Op:
         literal: the slot of a lifted constant, whose value passes must not look at; else None.
         users: the ops that use the value, with the number of times.
         block: the block the op stands in; None for block arguments.
-        definition: for a result of an op that is not a primitive, that op.
-        results: for an op that is not a primitive, its results.
     """
 
     __slots__ = (
-        "_handle", "_index", "_operation", "_point", "attributes", "block", "definition",
-        "is_alive", "is_queued", "is_settled", "literal", "location", "next", "operands",
-        "previous", "primitive", "replacement", "results", "type", "users",
+        "_handle", "_index", "_operation", "_point", "attributes", "block", "is_alive", "is_queued",
+        "is_settled", "literal", "location", "next", "operands", "previous", "primitive",
+        "replacement", "type", "users",
     )  # fmt: skip
 
     def __init__(
@@ -57,8 +55,6 @@ class Op:
         self.block = block
         self.users: dict[Op, int] = {}
         self.literal: int | None = None
-        self.definition: Op | None = None
-        self.results: list[Op] = []
         self.location: ir.Location | None = None
         self.replacement: Op | None = None
         self.is_alive = True
@@ -72,23 +68,12 @@ class Op:
         self._index = 0
 
     @property
-    def operation(self) -> ir.Operation | None:
-        """The MLIR op this was read from; None for arguments and ops that are not written yet."""
-        return self._operation
-
-    @property
     def single_user(self) -> Op | None:
         """The one op that uses the value, however many times; None if there are none or more."""
         if len(self.users) != 1:
             return None
         (user,) = self.users
         return user
-
-    def current_operands(self) -> list[Op]:
-        """The operands, with what replaced them; the same as ``operands`` for primitives."""
-        if self.primitive is not None:
-            return self.operands
-        return [_resolve(operand) for operand in self.operands]
 
     def __repr__(self) -> str:
         name = repr(self.primitive) if self.primitive else "other op or argument"
@@ -167,7 +152,7 @@ class Dataflow:
                     block = Block()
                     self.blocks.append(block)
                     for argument in mlir_block.arguments:
-                        self._define(None, argument)
+                        self._define(argument, None)
                     for view in mlir_block.operations:
                         operation = view.operation
                         op = self._read_op(operation, block)
@@ -180,17 +165,16 @@ class Dataflow:
             for operand in operation.operands:
                 used = values.get(operand)
                 if used is None:
-                    used = self._define(None, operand)
+                    used = self._define(operand, None)
                 op.operands.append(used)
                 used.users[op] = used.users.get(op, 0) + 1
 
-    def _define(self, definition: Op | None, handle: ir.Value) -> Op:
+    def _define(self, handle: ir.Value, block: Block | None) -> Op:
         try:
             type_ = decode_type(handle.type)
         except VerificationError:
             type_ = None
-        value = Op(None, [], (), type_, definition.block if definition else None)
-        value.definition = definition
+        value = Op(None, [], (), type_, block)
         value._handle = handle
         self._values[handle] = value
         return value
@@ -199,7 +183,8 @@ class Dataflow:
         primitive = PRIMITIVES.get(operation.name)
         if primitive is None:
             op = Op(None, [], (), None, block)
-            op.results = [self._define(op, result) for result in operation.results]
+            for result in operation.results:
+                self._define(result, block)
         else:
             handle = operation.result
             named = operation.attributes
@@ -264,18 +249,18 @@ class Dataflow:
             self._replaced.append(old)
 
     def erase(self, op: Op) -> Iterable[Op]:
-        """Removes an op without users; gives the values it used, now with fewer users."""
+        """Removes a primitive without users; gives its operands, now with fewer users."""
         assert op.is_alive, op
+        assert op.primitive is not None, op
         assert not op.users, op
         op.is_alive = False
         assert op.block is not None
         op.block.remove(op)
         if op._operation is not None:
             self._erased.append(op)
-        used = op.current_operands()
-        for operand in used:
+        for operand in op.operands:
             operand.users.pop(op, None)
-        return used
+        return op.operands
 
     # Writing
 
@@ -340,7 +325,7 @@ def _write_op(op: Op) -> None:
     if op.literal is not None:
         attributes[LITERAL] = encoding.encode_attribute("int", op.literal)
     created = ir.Operation.create(
-        op_name(op.primitive),
+        op_name(op.primitive, len(op.operands)),
         results=[encoding.tensor_type(op.type)],
         operands=[operand._handle for operand in op.operands],
         attributes=attributes,
