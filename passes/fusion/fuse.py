@@ -106,10 +106,11 @@ class _Fuser:
     def _operand(self, value: int) -> ir.Value:
         """A buffer that a fusion reads: a value, a literal, or a fresh buffer."""
         instruction = self.partition.instruction(value)
-        if instruction is not None and instruction.primitive.kind == "creation":
-            is_buffer = instruction.primitive is ops.empty or is_lifted(*instruction.attributes)
-            if is_buffer:
-                return self._creation(value, instruction)
+        if instruction is not None and (
+            instruction.primitive is ops.empty
+            or (instruction.primitive is ops.constant and is_lifted(*instruction.attributes))
+        ):
+            return self._creation(value, instruction)
         return self._value(value)
 
     def _creation(self, value: int, instruction: Instruction) -> ir.Value:
