@@ -2,8 +2,8 @@
 
 x**y = exp(y log|x|) with the logarithm as a sum of two floats: the product may be as large as the
 exponents' range, so that the logarithm needs that many more bits than the result. Its series in
-u = (m - 1) / (m + 1) follows FreeBSD's e_pow.c (K. C. Ng) and P. T. P. Tang's tables of methods,
-with fused multiply-adds in place of split factors.
+u = (m - 1) / (m + 1) is that of FreeBSD's e_pow.c (K. C. Ng), with fused multiply-adds in place of
+split factors.
 """
 
 from __future__ import annotations
