@@ -93,7 +93,9 @@ def lower_graph(program: Program, pipeline: str = PIPELINE) -> LoweredProgram:
 
 def _numbered(program: Program) -> Program:
     """The program with each op's number as its location, so that launches know their ops."""
-    places = [("trace", number, "") for number in range(len(program.instructions))]
+    places: list[Place | None] = [
+        ("trace", number, "") for number in range(len(program.instructions))
+    ]
     return Program(program.inputs, program.instructions, program.outputs, places)
 
 

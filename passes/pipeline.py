@@ -67,7 +67,7 @@ class UpstreamPass:
         manager = _pass_manager(self.text, op.operation.name)
         try:
             manager.run(op.operation)
-        except ir.MLIRError as error:
+        except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
             raise PassError(diagnostics(error)) from None
 
 

@@ -7,6 +7,8 @@ of it needs, and ``results``, where each returned value lies.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mlir import ir
 
 from ..dialects import encoding
@@ -77,6 +79,6 @@ class _Planner:
             known = self.updates[symbol] = updated_inputs(body)
         return known
 
-    def _names(self, values: ir.OpOperandList) -> ir.Attribute:
+    def _names(self, values: Iterable[ir.Value]) -> ir.Attribute:
         names = [ir.StringAttr.get(self.plan.name(value)) for value in values]
         return ir.ArrayAttr.get(names)

@@ -45,7 +45,7 @@ class _Emission:
     def function(self, arguments: list[Value]) -> None:
         """The loop over blocks."""
         count = 2 + len(ARGUMENTS)
-        self.words = dict(zip(ARGUMENTS, arguments[2:count], strict=True))
+        self.words: dict[str, Value] = dict(zip(ARGUMENTS, arguments[2:count], strict=True))
         self.epilogue_words = arguments[count:]
         one = self.e.index(1)
         loop = scf.ForOp(arguments[0], arguments[1], one, [])

@@ -150,7 +150,7 @@ class InnerLanes(LoopNest):
         for n in self._needed(number):
             item = self.kernel.items[n]
             if item.name == "load" and n not in shared and n not in self.rows:
-                operand = item.attributes[0]
+                operand: int = item.attributes[0]
                 if self.kernel.operands[operand].inner[axis] == ZERO:
                     self.e.lanes = 1
                     value = self.memory.load(

@@ -179,7 +179,9 @@ class LoopNest(ABC):
             mask = self.e.op("vector.create_mask", [rest], self.e.type("i1", self.kernel.lanes))
             scf.YieldOp(step(whole, mask, carried))
         if carried:
-            with ir.InsertionPoint(branch.else_block):
+            otherwise = branch.else_block
+            assert otherwise is not None
+            with ir.InsertionPoint(otherwise):
                 scf.YieldOp(carried)
         return list(branch.results)
 

@@ -43,7 +43,8 @@ def lower_module(module: ir.Operation) -> None:
 
 def to_text(module: ir.Module) -> str:
     """The LLVM IR of a lowered module."""
-    return llvm.translate_module_to_llvmir(module.operation)
+    text: str = llvm.translate_module_to_llvmir(module.operation)  # pyright: ignore[reportAttributeAccessIssue]
+    return text
 
 
 def _add_entry(module: ir.Operation, name: str, type_: ir.FunctionType) -> None:

@@ -309,10 +309,14 @@ class Partition:
         if value in self.outputs:
             return True
         return any(
-            reader not in inside or self.first + reader in self.outputs
+            reader not in inside or self._is_returned_view(reader)
             for user in self.users[value]
             for reader in self._seen_by(user)
         )
+
+    def _is_returned_view(self, number: int) -> bool:
+        is_view = self.program.instructions[number].primitive.kind == "view"
+        return is_view and self.first + number in self.outputs
 
     def _seen_by(self, user: int) -> list[int]:
         """The ops that a user is or, if it is a view, feeds; views that are returned too."""

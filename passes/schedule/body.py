@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from ...dialects import dtypes, ops
@@ -250,8 +251,13 @@ class _Resolver:
             self.body.stores.append((update.item, walk))
             return
         item = value.item if isinstance(value, _Computed) else self._item_of(value, "full")
-        entry = self.body.items[item]
-        is_unit = isinstance(value, _Computed) and entry.level == "unit"
+        # A constant is known to a unit whatever its shape.
+        is_unit = (
+            isinstance(value, _Computed)
+            and self.body.items[item].level == "unit"
+            and bool(self.body.axes)
+            and prod(value.shape) == prod(self.body.unit_shape)
+        )
         shape = self.body.unit_shape if is_unit else self.body.domain
         walk = Walk(
             self.program.type_of(output).dtype,
