@@ -531,7 +531,8 @@ def _scan(combine: Callable[[Array, Array], Array], identity: Callable[[Array], 
         result = np.empty_like(rows)
         total = np.full(rows.shape[1:], identity(x), rows.dtype)
         for i, row in enumerate(rows):
-            before, total = total, combine(total, row) if i else row
+            is_start = inclusive and i == 0
+            before, total = total, row if is_start else combine(total, row)
             result[i] = total if inclusive else before
         return _rounded(np.moveaxis(result[:: -1 if reverse else 1], 0, axis), type_.dtype)
 
