@@ -154,8 +154,9 @@ def _decode_attribute(name: str, kind: str, attribute: ir.Attribute) -> Any:
         return tuple(attribute)
     if kind == "bool" and isinstance(attribute, ir.BoolAttr):
         return attribute.value
-    if kind == "int" and _is_number(attribute, ir.IntegerAttr, ir.IntegerType.get_signless(64)):
-        return attribute.value
+    if kind == "int" and isinstance(attribute, ir.IntegerAttr):
+        if attribute.type == ir.IntegerType.get_signless(64):
+            return attribute.value
     if kind == "dtype" and isinstance(attribute, ir.TypeAttr):
         dtype = BY_MLIR.get(str(attribute.value))
         if dtype is not None:
@@ -173,7 +174,7 @@ def decode_scalar(attribute: ir.Attribute, dtype: DType) -> Any:
         VerificationError: if the attribute does not hold a number of the dtype.
     """
     if dtype.kind == "floating":
-        if _is_number(attribute, ir.FloatAttr, element_type(dtype)):
+        if isinstance(attribute, ir.FloatAttr) and attribute.type == element_type(dtype):
             return attribute.value
     elif dtype.kind == "bool":
         if isinstance(attribute, ir.BoolAttr):
@@ -181,14 +182,10 @@ def decode_scalar(attribute: ir.Attribute, dtype: DType) -> Any:
     elif dtype.kind == "complex":
         if isinstance(attribute, ir.DenseF64ArrayAttr) and len(attribute) == 2:
             return complex(*attribute)
-    elif _is_number(attribute, ir.IntegerAttr, element_type(dtype)):
+    elif isinstance(attribute, ir.IntegerAttr) and attribute.type == element_type(dtype):
         value = attribute.value
         return value % (1 << 8 * dtype.size) if dtype.kind == "unsigned" else value
     raise VerificationError(f"{attribute} is not a number of dtype {dtype.name}")
-
-
-def _is_number(attribute: Any, class_: type[Any], type_: ir.Type) -> bool:
-    return isinstance(attribute, class_) and attribute.type == type_
 
 
 def _dtype_position(primitive: Primitive) -> int:

@@ -16,6 +16,7 @@ from mlir._mlir_libs import _mlir
 
 from ..errors import VerificationError
 from . import encoding, irdl, ops
+from .dtypes import DType
 from .primitive import TABLE, Attributes, Primitive
 from .program import Instruction, Program, encode, is_lifted
 
@@ -46,7 +47,7 @@ def context() -> ir.Context:
     global _context
     with lock:
         if _context is None:
-            _mlir.globals.append_dialect_search_prefix(__package__)
+            _mlir.globals.append_dialect_search_prefix(str(__package__))
             created = ir.Context()
             # Each context otherwise keeps a pool of threads of LLVM's.
             created.enable_multithreading(False)
@@ -59,8 +60,8 @@ def context() -> ir.Context:
 @contextmanager
 def session() -> Iterator[ir.Context]:
     """Takes MLIR's lock and makes the context and an unknown location current."""
-    with lock, context() as entered, ir.Location.unknown():
-        yield entered
+    with lock, context(), ir.Location.unknown():
+        yield context()
 
 
 def op_name(primitive: Primitive, operands: int = 0) -> str:
@@ -244,12 +245,18 @@ def literal_slots(function: ir.Operation) -> dict[bytes, int]:
     Passes may have dropped or moved some, so that :meth:`Program.literals` of the function numbers
     them differently.
     """
-    slots: dict[bytes, int] = {}
+    return {encode((value, dtype)): slot for slot, value, dtype in literals(function)}
+
+
+def literals(function: ir.Operation) -> list[tuple[int, Any, DType]]:
+    """The ``(slot, value, dtype)`` of a function's lifted constants, in order."""
+    found: list[tuple[int, Any, DType]] = []
     with session():
         for block in function.regions[0].blocks:
             for view in block.operations:
                 op = view.operation
                 if op.name == _OP_NAMES[ops.constant] and LITERAL in op.attributes:
                     attributes = encoding.decode_attributes(ops.constant, op.attributes)
-                    slots[encode(attributes)] = op.attributes[LITERAL].value
-    return slots
+                    slot = ir.IntegerAttr(op.attributes[LITERAL]).value
+                    found.append((slot, *attributes))
+    return found

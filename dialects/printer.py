@@ -74,7 +74,7 @@ def _is_plain(op: ir.Operation) -> bool:
 
 def _signature(op: ir.Operation, block: ir.Block, names: dict[ir.Value, str]) -> str:
     arguments = [f"{_name(value, names)}: {_type(value)}" for value in block.arguments]
-    results = op.attributes["function_type"].value.results
+    results = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value).results
     shown = ", ".join(_type_text(type_) for type_ in results)
     shown = f"({shown})" if len(results) != 1 else shown
     private = "private " if "sym_visibility" in op.attributes else ""

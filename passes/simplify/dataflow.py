@@ -191,7 +191,7 @@ class Dataflow:
             attributes = decode_attributes(primitive, named)
             op = Op(primitive, [], attributes, decode_type(handle.type), block)
             if len(named) != len(primitive.attributes) and LITERAL in named:
-                op.literal = named[LITERAL].value
+                op.literal = ir.IntegerAttr(named[LITERAL]).value
             op._handle = handle
             self._values[handle] = op
         op._operation = operation
@@ -320,7 +320,9 @@ class Dataflow:
 
 
 def _write_op(op: Op) -> None:
+    point = op._point
     assert op.primitive is not None
+    assert point is not None, "a block without a terminator"
     attributes = encoding.encode_attributes(op.primitive, op.attributes)
     if op.literal is not None:
         attributes[LITERAL] = encoding.encode_attribute("int", op.literal)
@@ -330,7 +332,7 @@ def _write_op(op: Op) -> None:
         operands=[operand._handle for operand in op.operands],
         attributes=attributes,
         loc=op.location,
-        ip=ir.InsertionPoint(op._point),
+        ip=ir.InsertionPoint(point),
     )
     op._operation = created
     op._handle = created.result
