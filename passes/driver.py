@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from ..dialects.program import Place, Program, literal_bytes
+from ..dialects.program import Place, Program, literal_bytes, scalar_bytes
 from ..runtime import cpu, serialization
 from ..runtime.artifact import Artifact
 from ..runtime.cache import default_cache
@@ -20,6 +21,8 @@ from ..runtime.executable import Executable
 from ..runtime.toolchain import toolchain_digest
 
 if TYPE_CHECKING:
+    from mlir import ir
+
     from .launches import LoweredProgram
     from .schedule.kernel import Contraction, Kernel
 
@@ -50,6 +53,7 @@ def executable_for(program: Program, pipeline: str = PIPELINE) -> Executable:
         return {
             "artifact": serialization.dump(artifact),
             "trace": json.dumps([launch.trace for launch in lowered.launches]).encode(),
+            "literals": json.dumps([[n, v.hex()] for n, v in lowered.literals.items()]).encode(),
         }
 
     if not _may_be_kept(pipeline):
@@ -88,7 +92,17 @@ def lower_graph(program: Program, pipeline: str = PIPELINE) -> LoweredProgram:
             for view in module.body.operations
             if "sym_visibility" not in view.operation.attributes
         ]
-        return lower_kernels.lower_function(module.operation, function)
+        lowered = lower_kernels.lower_function(module.operation, function)
+        return replace(lowered, literals=_added_literals(program, function))
+
+
+def _added_literals(program: Program, function: ir.Operation) -> dict[int, bytes]:
+    """The bytes of lifted constants that passes made; their slots are new, or of dropped ones."""
+    from ..dialects.mlir import literals
+
+    own = [scalar_bytes(value, dtype) for _, value, dtype in program.literals()]
+    found = {slot: scalar_bytes(value, dtype) for slot, value, dtype in literals(function)}
+    return {slot: data for slot, data in found.items() if slot >= len(own) or own[slot] != data}
 
 
 def _numbered(program: Program) -> Program:
@@ -113,7 +127,11 @@ def _may_be_kept(pipeline: str) -> bool:
 def _executable(program: Program, parts: dict[str, bytes], kernels: Kernels) -> Executable:
     artifact = serialization.load(parts["artifact"])
     lines = [_lines(program, numbers) for numbers in json.loads(parts["trace"])]
-    return Executable(artifact, kernels, literal_bytes(program)[0], lines)
+    literals = bytearray(literal_bytes(program)[0])
+    for slot, text in json.loads(parts["literals"]):
+        literals.extend(bytes(max(8 * slot + 8 - len(literals), 0)))
+        literals[8 * slot : 8 * slot + 8] = bytes.fromhex(text).ljust(8, b"\0")
+    return Executable(artifact, kernels, bytes(literals), lines)
 
 
 def _lines(program: Program, numbers: list[int]) -> list[Place]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .schedule.kernel import Address, Contraction, Kernel, Schedule
@@ -27,11 +27,15 @@ class LoweredLaunch:
 
 @dataclass(frozen=True, slots=True)
 class LoweredProgram:
-    """A program's launches, with the workspace a call needs and where its results lie."""
+    """A program's launches, with the workspace a call needs and where its results lie.
+
+    ``literals`` are the bytes of those that passes added to the program's own, by slot.
+    """
 
     launches: list[LoweredLaunch]
     workspace: int
     results: list[str]
+    literals: dict[int, bytes] = field(default_factory=dict)
 
 
 def place_launches(
