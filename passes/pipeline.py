@@ -13,8 +13,6 @@ an anchor is MLIR's: ``canonicalize`` is Lamina's pass, ``builtin.module(canonic
 
 from __future__ import annotations
 
-import shlex
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -237,6 +235,9 @@ def _describe(error: Exception) -> str:
 
 def _reproduce(pipeline: Pipeline, source: str | Callable[[], str] | None) -> str:
     """The last line of a failure: the command that shows it again."""
+    import shlex
+    import tempfile
+
     if callable(source):
         try:
             with tempfile.NamedTemporaryFile(

@@ -19,9 +19,7 @@ Importing this module, or a pipeline of Lamina's own passes, does not import MLI
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
-import importlib.metadata
 import types
 import typing
 import warnings
@@ -110,7 +108,9 @@ def find(name: str) -> Pass | None:
     if name in BUILTIN:
         importlib.import_module(f"{__package__}.{BUILTIN[name]}")
         return PASSES[name]
-    for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+    from importlib import metadata
+
+    for entry_point in metadata.entry_points(group=ENTRY_POINT_GROUP):
         if entry_point.name == name:
             try:
                 entry_point.load()
@@ -126,8 +126,10 @@ def find(name: str) -> Pass | None:
 
 def every() -> list[Pass]:
     """Every pass, sorted by name; a plug-in that fails to load is left out with a warning."""
+    from importlib import metadata
+
     names = {*BUILTIN, *PASSES}
-    names |= {found.name for found in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)}
+    names |= {found.name for found in metadata.entry_points(group=ENTRY_POINT_GROUP)}
     found: list[Pass] = []
     for name in sorted(names):
         try:
@@ -142,6 +144,8 @@ def every() -> list[Pass]:
 
 def closest(name: str) -> str:
     """``"; did you mean ...?"`` for a misspelt name, or an empty string."""
+    import difflib
+
     matches = difflib.get_close_matches(name, {*BUILTIN, *PASSES}, n=1)
     return f"; did you mean {matches[0]}?" if matches else ""
 

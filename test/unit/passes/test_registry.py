@@ -202,3 +202,12 @@ def test_own_pipelines_are_parsed_without_mlir():
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "canonicalize,cse,dce False\n"
+
+
+def test_the_public_names_are_those_of_the_registry_and_the_pipeline():
+    import lamina.passes
+
+    assert lamina.passes.register is register
+    assert lamina.passes.parse_pipeline is parse_pipeline
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = lamina.passes.no_such_name
