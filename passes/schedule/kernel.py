@@ -112,6 +112,11 @@ class Kernel:
         """A 32-byte digest of :meth:`canonical`."""
         return hashlib.sha256(self.canonical()).digest()
 
+    def summary(self) -> str:
+        """What it computes, for people: its dtypes and the names of its items."""
+        dtypes = dict.fromkeys(operand.dtype.short for operand in self.operands)
+        return " ".join([*dtypes, *(item.name for item in self.items)])
+
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
@@ -136,6 +141,11 @@ class Contraction:
     def digest(self) -> bytes:
         """A 32-byte digest of :meth:`canonical`."""
         return hashlib.sha256(self.canonical()).digest()
+
+    def summary(self) -> str:
+        """What it computes, for people."""
+        rest = () if self.epilogue is None else (self.epilogue.summary(),)
+        return " ".join([f"{self.dtype.short} matmul", *rest])
 
 
 @dataclass(frozen=True, slots=True)
