@@ -232,10 +232,6 @@ class ModuleCache:
         """Forgets what is in memory; the disk keeps it."""
         self._memory.clear()
 
-    def check_folder(self) -> None:
-        """Raises CacheError, with the reason, if the folder exists and may not be used."""
-        self._manage(self._checked)
-
     def _load(self, kind: str, key: bytes) -> Parts | None:
         """An entry from the disk, kept in memory from then on."""
         found = self._read(kind, key) if self.disk else None
@@ -282,15 +278,12 @@ class ModuleCache:
 
     def _manage(self, action: Callable[[], Any]) -> Any:
         try:
-            self._checked()
+            if os.path.lexists(self.folder):
+                self._folder.check_owner()
             return action()
         except OSError as error:
             text = f"module cache: {self.folder}: {error.strerror or error}"
             raise CacheError(text) from error
-
-    def _checked(self) -> None:
-        if os.path.lexists(self.folder):
-            self._folder.check_owner()
 
     def _count(
         self, memory_hits: int = 0, disk_hits: int = 0, misses: int = 0, writes: int = 0

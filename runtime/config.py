@@ -1,7 +1,7 @@
 """Every environment variable that Lamina reads, with its type, default and meaning.
 
 No other module reads the environment. A knob is read when it is used, so a program may set one
-after ``import lamina``. Knobs that change what a compilation gives are part of the cache's keys.
+after ``import lamina``. None changes what a compilation gives, so none is part of the cache's keys.
 """
 
 from __future__ import annotations
@@ -29,14 +29,12 @@ class Knob(Generic[T]):
         parse: its value from the text; raises ValueError that says what was wanted.
         default: its value when the variable is unset or empty.
         doc: one sentence that says what it does.
-        in_key: True if it changes what a compilation gives, and so belongs to the cache's keys.
     """
 
     name: str
     parse: Callable[[str], T]
     default: T
     doc: str
-    in_key: bool = False
 
     def get(self) -> T:
         """The value now; raises ArgumentError for text that does not parse."""
@@ -145,11 +143,6 @@ KNOBS: tuple[Knob[object], ...] = tuple(
     value for value in globals().values() if isinstance(value, Knob)
 )
 """Every knob, in the order of this file."""
-
-
-def key_fields() -> tuple[tuple[str, str], ...]:
-    """Name and value of each knob that belongs to the cache's keys."""
-    return tuple((knob.name, repr(knob.get())) for knob in KNOBS if knob.in_key)
 
 
 def unknown_variables() -> list[str]:

@@ -79,16 +79,6 @@ def processor_name() -> str:
     return platform.processor() or architecture()
 
 
-def vector_bits() -> int:
-    """The width of the processor's vectors, in bits."""
-    if architecture() != "x86_64":
-        return 128
-    flags = processor().get("flags", "").split()
-    if "avx512f" in flags:
-        return 512
-    return 256 if "avx2" in flags else 128
-
-
 def usable_cpus() -> int:
     """How many processors this process may keep busy: affinity and the control group's quota."""
     if hasattr(os, "sched_getaffinity"):

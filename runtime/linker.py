@@ -1,4 +1,4 @@
-"""A small linker and loader: a relocatable ELF object becomes a flat image that runs anywhere.
+"""A small linker: a relocatable ELF object becomes a flat image that runs anywhere.
 
 Code and constants lie in one block whose references are all relative to the program counter, so an
 image is loaded by copying it to fresh pages. What would need more than that (writable data, symbols

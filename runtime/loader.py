@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import platform
+from collections.abc import Callable
 from ctypes import c_int, c_long, c_size_t, c_void_p
 
 from ..errors import CodegenError
@@ -78,7 +79,7 @@ def load(image: Image) -> LoadedKernel:
     return kernel
 
 
-def _find_flush() -> tuple[object, bool] | None:
+def _find_flush() -> tuple[Callable[[int, int], None], bool] | None:
     """The platform's call that makes written code visible to the instruction fetch."""
     for library, name in ((None, "sys_icache_invalidate"), ("libgcc_s.so.1", "__clear_cache")):
         try:
@@ -97,4 +98,4 @@ def _flush_instructions(base: int, size: int) -> None:
     """x86-64 needs nothing; elsewhere pages that become executable are flushed by most systems."""
     if _FLUSH is not None:
         function, takes_end = _FLUSH
-        function(base, base + size if takes_end else size)  # type: ignore[operator]
+        function(base, base + size if takes_end else size)

@@ -41,6 +41,7 @@ class SizeClass:
     """The blocks of one size.
 
     Attributes:
+        pool: the pool that they belong to.
         size: their bytes.
         free: the addresses of those that wait, the longest waiting first.
     """

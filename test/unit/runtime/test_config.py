@@ -74,10 +74,3 @@ def test_unknown_variables_are_named(monkeypatch):
     monkeypatch.setenv("LAMINA_CAHCE_DIR", "/tmp")
     assert "LAMINA_CAHCE_DIR" in config.unknown_variables()
     assert "LAMINA_CACHE_DIR" not in config.unknown_variables()
-
-
-def test_only_knobs_of_the_key_are_in_it(monkeypatch):
-    monkeypatch.setenv("LAMINA_CACHE_DIR", "/tmp/elsewhere")
-    names = [name for name, _ in config.key_fields()]
-    assert names == [knob.name for knob in config.KNOBS if knob.in_key]
-    assert not any(name.startswith("LAMINA_CACHE") for name in names)

@@ -1,4 +1,4 @@
-"""Devices, what the machine is, and the BLAS."""
+"""What the machine is, and the BLAS."""
 
 from __future__ import annotations
 
@@ -9,42 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lamina.errors import ArgumentError, CodegenError
-from lamina.runtime import blas, devices, host
-
-
-def test_there_is_a_cpu() -> None:
-    assert devices.default_device() is devices.cpu
-    assert devices.device("cpu") is devices.device("cpu:0") is devices.cpu
-    devices.set_default_device(devices.cpu)
-    assert str(devices.cpu) == "cpu:0"
-
-
-@pytest.mark.parametrize("name", ["cuda", "cpu:1", "", "cpu:x"])
-def test_other_devices_are_refused(name: str) -> None:
-    with pytest.raises(ArgumentError, match="there is: cpu"):
-        devices.device(name)
-
-
-def test_a_default_that_is_not_here() -> None:
-    with pytest.raises(ArgumentError, match="metal"):
-        devices.set_default_device(devices.Device("metal"))
-
-
-def test_the_description_says_what_is_there() -> None:
-    found = devices.describe()
-    assert found["architecture"] == host.architecture()
-    assert int(found["threads"]) >= 1
-    assert "22." in found["LLVM"]
-    assert "openblas" in found["BLAS"]
-
-
-def test_the_description_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing(name: str) -> None:
-        raise CodegenError(f"no {name}")
-
-    monkeypatch.setattr(blas, "library_function", nothing)
-    assert devices.describe()["BLAS"] == "none: no cblas_sgemm"
+from lamina.errors import CodegenError
+from lamina.runtime import blas, host
 
 
 def test_the_key_of_the_host_is_the_same_in_every_process() -> None:
@@ -59,7 +25,6 @@ def test_the_key_of_the_host_is_the_same_in_every_process() -> None:
 def test_usable_cpus_and_memory_are_within_the_machines() -> None:
     assert 1 <= host.usable_cpus() <= (os.cpu_count() or 1)
     assert 0 < host.total_memory() <= os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert host.vector_bits() in (128, 256, 512)
     assert host.processor_name()
 
 
