@@ -19,6 +19,7 @@ from ..schedule import views
 from ..schedule.body import axes_of
 from ..schedule.contraction import matrix_of
 from ..schedule.loops import EXPENSIVE, FEW_UNITS, ROW_CHUNK
+from .order import DependencyOrder
 
 MAXIMUM_WEIGHT = 480
 """The most work in one kernel: cheap ops count 1, transcendental ones :data:`EXPENSIVE_WEIGHT`."""
@@ -89,6 +90,7 @@ class Partition:
         self.program = program
         self.first = len(program.inputs)
         self.groups: list[Group | None] = []
+        self.order = DependencyOrder()
         self.group_of: list[int | None] = [None] * len(program.instructions)
         self.users = _users(program)
         self.outputs = set(program.outputs)
@@ -142,6 +144,7 @@ class Partition:
     def _start(self, number: int, domain: Shape, axes: tuple[int, ...] | None, kind: str) -> int:
         group = Group([number], domain, axes, kind, self._weight(number))
         self.groups.append(group)
+        self.order.append()
         self.group_of[number] = len(self.groups) - 1
         self._connect(number, group)
         return len(self.groups) - 1
@@ -229,7 +232,8 @@ class Partition:
         weight = one.weight + two.weight
         if shape is None or weight > MAXIMUM_WEIGHT or a in two.opaque or b in one.opaque:
             return None
-        if self._makes_cycle(a, b):
+        between = self.order.between(a, b, self._producers, SEARCH_LIMIT)
+        if between is None:
             return None
         domain, axes = shape
         reads = self._joint_reads(one, two, a, b)
@@ -248,11 +252,17 @@ class Partition:
         one.producers -= {a, b}
         one.opaque |= two.opaque
         self.groups[b] = None
+        self.order.merge(a, b, between)
         for member in two.members:
             self.group_of[member] = a
             for user in self.users[self.first + member]:
                 self._redirect(user, b, a)
         return a
+
+    def _producers(self, number: int) -> set[int]:
+        group = self.groups[number]
+        assert group is not None
+        return group.producers
 
     def _joint_reads(self, one: Group, two: Group, a: int, b: int) -> set[int]:
         """What both groups read from outside of the two."""
@@ -343,31 +353,6 @@ class Partition:
         if row <= (ROW_CHUNK if units < FEW_UNITS else ROW_LIMIT):
             return True
         return not self._has_full_output((*one.members, *two.members), domain, axes)
-
-    def _makes_cycle(self, a: int, b: int) -> bool:
-        """True if a path leads from one group to the other through a third."""
-        return self._reaches(b, a) or self._reaches(a, b)
-
-    def _reaches(self, start: int, goal: int) -> bool:
-        group, target = self.groups[start], self.groups[goal]
-        assert group is not None
-        assert target is not None
-        earliest = target.members[0]
-        seen: set[int] = set()
-        stack = [producer for producer in group.producers if producer != goal]
-        while stack:
-            number = stack.pop()
-            if number == goal:
-                return True
-            if number in seen or number == start:
-                continue
-            seen.add(number)
-            if len(seen) > SEARCH_LIMIT:
-                return True
-            other = self.groups[number]
-            if other is not None and other.members[-1] >= earliest:
-                stack.extend(other.producers)
-        return False
 
     # Siblings
 
