@@ -1,0 +1,1 @@
+"""Measurements of Lamina beside other array libraries; ``python test/benchmarks/run.py``."""

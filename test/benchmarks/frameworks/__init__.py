@@ -1,0 +1,1 @@
+"""What is measured, once for each library, in the library's own idiom."""
