@@ -1,9 +1,11 @@
 """Lamina: an MLIR-based compiler toolkit for array programs."""
 
 import math as _math
+import sys as _sys
 
 from .dialects.dtypes import DType as Dtype
 from .errors import LaminaError
+from .frontend import random, utils
 from .frontend.array import Array
 from .frontend.compile import compile
 from .frontend.contractions import addmm, inner, kron, matmul, outer, tensordot, vecdot
@@ -205,6 +207,9 @@ nan = _math.nan
 newaxis = None
 pi = _math.pi
 
+# Modules of the public API that lie in a folder: `import lamina.random` finds them here.
+_sys.modules.update({f"{__name__}.random": random, f"{__name__}.utils": utils})
+
 __all__ = [
     "Array",
     "Device",
@@ -376,6 +381,7 @@ __all__ = [
     "printoptions",
     "prod",
     "radians",
+    "random",
     "real",
     "reciprocal",
     "remainder",
@@ -419,6 +425,7 @@ __all__ = [
     "unflatten",
     "unsignedinteger",
     "unstack",
+    "utils",
     "var",
     "vecdot",
     "view",
