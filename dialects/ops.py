@@ -16,25 +16,25 @@ MLX's public documentation.
 
 from __future__ import annotations
 
-from . import dtypes, rules
-from .primitive import TypeRule, declare
+from . import rules
+from .primitive import Primitive, TypeRule, declare
 
 ELEMENTWISE, REDUCTION, VIEW, CREATION = "elementwise", "reduction", "view", "creation"
 SCAN, CONTRACTION, UPDATE = "scan", "contraction", "update"
 
 
-def _unary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
+def _unary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str) -> Primitive:
     return declare(
         name, ("operand",), rules.elementwise(kinds), ELEMENTWISE, meaning, traits=traits
     )
 
 
-def _binary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
+def _binary(name: str, kinds: tuple[str, ...], meaning: str, *traits: str) -> Primitive:
     rule = rules.elementwise(kinds)
     return declare(name, ("lhs", "rhs"), rule, ELEMENTWISE, meaning, traits=traits)
 
 
-def _compare(name: str, kinds: tuple[str, ...], meaning: str, *traits: str):
+def _compare(name: str, kinds: tuple[str, ...], meaning: str, *traits: str) -> Primitive:
     rule = rules.comparison(kinds)
     return declare(name, ("lhs", "rhs"), rule, ELEMENTWISE, meaning, traits=("comparison", *traits))
 
@@ -172,7 +172,7 @@ greater = _compare("greater", rules.ORDERED, "x > y; False with NaN.")
 greater_equal = _compare("greater_equal", rules.ORDERED, "x >= y; False with NaN.")
 
 complex_ = declare(
-    "complex", ("real", "imag"), rules.make_complex(dtypes.complex64), ELEMENTWISE,
+    "complex", ("real", "imag"), rules.complex_, ELEMENTWISE,
     "A complex number from its parts.",
 )  # fmt: skip
 select = declare(
@@ -224,7 +224,7 @@ concatenate = declare(
 # Reductions and scans
 
 
-def _reduction(name: str, rule: TypeRule, meaning: str):
+def _reduction(name: str, rule: TypeRule, meaning: str) -> Primitive:
     return declare(name, ("operand",), rule, REDUCTION, meaning, attributes=(("axes", "ints"),))
 
 
@@ -251,7 +251,7 @@ reduce_or = _reduction(
 )
 
 
-def _arg_reduction(name: str, meaning: str):
+def _arg_reduction(name: str, meaning: str) -> Primitive:
     rule = rules.without_identity(rules.arg_reduction, name)
     return declare(name, ("operand",), rule, REDUCTION, meaning, attributes=(("axis", "int"),))
 
@@ -260,7 +260,7 @@ argmax = _arg_reduction("argmax", "The position of the first NaN, else of the fi
 argmin = _arg_reduction("argmin", "The position of the first NaN, else of the first smallest.")
 
 
-def _scan(name: str, kinds: tuple[str, ...], meaning: str):
+def _scan(name: str, kinds: tuple[str, ...], meaning: str) -> Primitive:
     attributes = (("axis", "int"), ("reverse", "bool"), ("inclusive", "bool"))
     return declare(name, ("operand",), rules.scan(kinds), SCAN, meaning, attributes=attributes)
 

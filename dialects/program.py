@@ -23,7 +23,6 @@ from .primitive import Attributes, Primitive, TensorType
 SCHEMA_VERSION = 1
 """Raised whenever the meaning of a program's bytes changes."""
 
-
 Place = tuple[str, int, str]
 """A user's ``(file, line, function)``."""
 
@@ -135,8 +134,6 @@ def scalar_bytes(value: Any, dtype: DType) -> bytes:
     return np.asarray(value).astype(dtype.numpy).tobytes()
 
 
-
-
 class ProgramBuilder:
     """Records instructions, merging equal ones."""
 
@@ -155,7 +152,7 @@ class ProgramBuilder:
         location: Place | None = None,
         unique: int = 0,
     ) -> int:
-        """The value number of this op; an equal earlier op with the same ``unique`` is used again."""
+        """The value number of this op, an earlier equal one's if ``unique`` is equal too."""
         # Only the values of constants can be equal and yet differ: 0.0 and -0.0, 1 and True.
         named = encode(attributes) if primitive is ops.constant else attributes
         identity = (primitive, operands, named, unique)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-
 from ..errors import ArgumentError, DTypeError, ShapeError
-from .dtypes import DType, bool_, float32, uint32
+from .dtypes import DType, bool_, complex64, float32, uint32
 from .primitive import Attributes, Shape, TensorType, TypeRule
 
 Types = tuple[TensorType, ...]
@@ -94,16 +93,12 @@ def complex_part(types: Types, _: Attributes) -> TensorType:
     return TensorType(types[0].shape, float32)
 
 
-def make_complex(complex64: DType) -> TypeRule:
+def complex_(types: Types, _: Attributes) -> TensorType:
     """Two float32 operands of one shape; the result is complex64."""
-
-    def rule(types: Types, _: Attributes) -> TensorType:
-        part = _require_equal(types)
-        if part.dtype is not float32:
-            raise DTypeError(f"parts must be float32, got {part.dtype.name}")
-        return TensorType(part.shape, complex64)
-
-    return rule
+    part = _require_equal(types)
+    if part.dtype is not float32:
+        raise DTypeError(f"parts must be float32, got {part.dtype.name}")
+    return TensorType(part.shape, complex64)
 
 
 def constant(_: Types, attributes: Attributes) -> TensorType:
@@ -271,5 +266,3 @@ def matmul(types: Types, _: Attributes) -> TensorType:
     ):
         raise ShapeError(f"cannot multiply {lhs} by {rhs}")
     return TensorType((*lhs.shape[:-1], rhs.shape[-1]), lhs.dtype)
-
-

@@ -1,4 +1,4 @@
-"""The CPU as a device for code: compile LLVM IR, load it, and find library functions.
+"""The CPU as a device for code: compile LLVM IR, and load it.
 
 LLVM and what serves it are imported by the functions that compile: a process whose code is all in
 the module cache needs neither.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 
-from .blas import library_function
 from .host import host_key
 from .image import Image, Target
 from .loader import LoadedKernel, load
@@ -35,18 +34,6 @@ def compile_llvm_ir(
     from .llvm import compile_object
 
     return link(compile_object(text, entry, target, pipeline), entry)
-
-
-def assembly(
-    text: str | bytes,
-    entry: str,
-    target: Target | None = None,
-    pipeline: str | None = None,
-) -> str:
-    """LLVM IR to the assembly of what :func:`compile_llvm_ir` makes; arguments as there."""
-    from . import llvm
-
-    return llvm.assembly(text, entry, target, pipeline)
 
 
 @functools.cache
@@ -75,9 +62,7 @@ __all__ = [
     "Image",
     "LoadedKernel",
     "Target",
-    "assembly",
     "compile_llvm_ir",
     "host_target",
-    "library_function",
     "load",
 ]

@@ -45,6 +45,7 @@ def stages(
     from ..passes import driver
     from ..passes.codegen import to_llvm
     from ..passes.pipeline import parse_pipeline, run_pipeline
+    from ..runtime import llvm
 
     with mlir.session():
         module = mlir.to_mlir(program, name)
@@ -70,11 +71,12 @@ def stages(
         yield "planned", before
         run_pipeline(module, "lower-kernels")
         yield "kernels", text()
-        entries = _kernels(module.operation)
+        kernels = _kernels(module.operation)
         run_pipeline(module, "llvm")
         ir = to_llvm.to_text(module)
     yield "llvm", ir
-    yield "asm", "\n".join(_assembly(ir, f"{kernel}{to_llvm.ENTRY_SUFFIX}") for kernel in entries)
+    symbols = [f"{kernel}{to_llvm.ENTRY_SUFFIX}" for kernel in kernels]
+    yield "asm", "\n".join(llvm.assembly(ir, symbol) for symbol in symbols)
 
 
 def _kernels(module: Any) -> list[str]:
@@ -88,9 +90,3 @@ def _kernels(module: Any) -> list[str]:
         for function in functions
         if "results" not in function.attributes
     ]
-
-
-def _assembly(text: str, entry: str) -> str:
-    from ..runtime import cpu
-
-    return cpu.assembly(text, entry)
