@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -39,6 +40,18 @@ class DType:
     def is_inexact(self) -> bool:
         """True for floating and complex dtypes."""
         return self.kind in ("floating", "complex")
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the greatest value; infinities for floats. Complex dtypes have none."""
+        if self.kind == "bool":
+            return False, True
+        if self.kind == "floating":
+            return -math.inf, math.inf
+        if not self.is_integer:
+            raise ValueError(f"{self.name} has no order")
+        info = np.iinfo(self.numpy)
+        return int(info.min), int(info.max)
 
     def __repr__(self) -> str:
         return f"lamina.{self.name}"

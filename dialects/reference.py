@@ -78,7 +78,6 @@ def _widen(values: Array) -> Array:
 
 
 _NARROW = (float16.numpy, bfloat16.numpy)
-_WIDTH = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 def _is_floating(values: Array) -> bool:
@@ -86,7 +85,7 @@ def _is_floating(values: Array) -> bool:
 
 
 def _unsigned(values: Array) -> Array:
-    return values.view(_WIDTH[8 * values.dtype.itemsize])
+    return values.view(f"u{values.dtype.itemsize}")
 
 
 def _arithmetic(compute: Callable[..., Array]) -> Rule:

@@ -18,20 +18,20 @@ def convert(s: Scalars, value: Value, source: DType, target: DType) -> Value:
         if target.kind == "bool":
             zero = s.constant(0.0, "f32")
             return s.ori(s.cmpf("une", value[0], zero), s.cmpf("une", value[1], zero))
-        return _from_float(s, value[0], 4, target)
+        return _from_float(s, value[0], target)
     if source.kind == "floating":
-        return _from_float(s, value, source.size, target)
+        return _from_float(s, value, target)
     return _from_integer(s, value, source, target)
 
 
-def _from_float(s: Scalars, value: Value, size: int, target: DType) -> Value:
+def _from_float(s: Scalars, value: Value, target: DType) -> Value:
     element = s.element(value)
     if target.kind == "bool":
         return s.cmpf("une", value, s.constant(0.0, element))
     if target.is_integer:
         return _to_integer(s, value, target)
     if target.kind == "complex":
-        return _narrow(s, value, 4) if size == 8 else value, s.constant(0.0, "f32")
+        return s.truncf(value, "f32") if element == "f64" else value, s.constant(0.0, "f32")
     if target.size == 8:
         return s.extf(value, "f64") if element == "f32" else value
     if element == "f64":
@@ -39,10 +39,6 @@ def _from_float(s: Scalars, value: Value, size: int, target: DType) -> Value:
             return s.truncf(value, "f32")
         return round_to(s, _round_to_odd(s, value), target)
     return round_to(s, value, target)
-
-
-def _narrow(s: Scalars, value: Value, size: int) -> Value:
-    return s.truncf(value, "f32") if size == 4 and s.element(value) == "f64" else value
 
 
 def round_to(s: Scalars, value: Value, dtype: DType) -> Value:
@@ -82,26 +78,22 @@ def _round_to_odd(s: Scalars, value: Value) -> Value:
 
 def _to_integer(s: Scalars, value: Value, target: DType) -> Value:
     """Saturating: values are clamped to what the conversion instruction takes."""
-    element = s.element(value)
-    bits = 8 * target.size
-    signed = target.kind == "signed"
-    low = -(2 ** (bits - 1)) if signed else 0
-    high = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
+    element, integer = s.element(value), f"i{8 * target.size}"
+    low, high = target.limits
     limit = s.constant(float(high + 1), element)
-    width = "i64" if bits == 64 or element == "f64" or bits == 32 else "i32"
+    wide = "i64" if element == "f64" or target.size >= 4 else "i32"
     is_nan = s.cmpf("uno", value, value)
     too_high = s.cmpf("oge", value, limit)
     too_low = s.cmpf("ole", value, s.constant(float(low), element))
     unsafe = s.ori(is_nan, s.ori(too_high, too_low))
     safe = s.select(unsafe, s.constant(0.0, element), value)
-    if bits == 64 and not signed:
-        whole = s.fptoui(safe, width)
+    if target.size == 8 and target.kind == "unsigned":
+        whole = s.fptoui(safe, wide)
     else:
-        whole = s.fptosi(safe, width)
-    result = s.trunci(whole, f"i{bits}") if width != f"i{bits}" else whole
-    kind = f"i{bits}"
-    result = s.select(too_high, s.constant(high, kind), result)
-    return s.select(too_low, s.constant(low, kind), result)
+        whole = s.fptosi(safe, wide)
+    result = s.trunci(whole, integer) if wide != integer else whole
+    result = s.select(too_high, s.constant(high, integer), result)
+    return s.select(too_low, s.constant(low, integer), result)
 
 
 def _from_integer(s: Scalars, value: Value, source: DType, target: DType) -> Value:

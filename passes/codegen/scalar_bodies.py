@@ -43,26 +43,18 @@ def _constant(s: Scalars, dtype: DType, value: float) -> Value:
 
 
 def _by_kind(floating: str, integer: str) -> ScalarBody:
+    """Part by part for complex numbers."""
+
     def body(s: Scalars, dtype: DType, operands: list[Value]) -> Value:
+        if dtype.kind == "complex":
+            return tuple(getattr(s, floating)(*parts) for parts in zip(*operands, strict=True))
         return getattr(s, floating if dtype.kind == "floating" else integer)(*operands)
 
     return body
 
 
-def _for_parts(real: ScalarBody) -> ScalarBody:
-    def body(s: Scalars, dtype: DType, operands: list[Value]) -> Value:
-        if dtype.kind != "complex":
-            return real(s, dtype, operands)
-        parts = zip(*operands, strict=True)
-        return tuple(getattr(s, _FLOAT_NAMES[real])(*part) for part in parts)
-
-    return body
-
-
-_ADD, _SUBTRACT = _by_kind("addf", "addi"), _by_kind("subf", "subi")
-_FLOAT_NAMES = {_ADD: "addf", _SUBTRACT: "subf"}
-BODIES["add"] = _for_parts(_ADD)
-BODIES["subtract"] = _for_parts(_SUBTRACT)
+BODIES["add"] = _by_kind("addf", "addi")
+BODIES["subtract"] = _by_kind("subf", "subi")
 
 
 @_body("multiply")
@@ -126,8 +118,7 @@ def _sign(s: Scalars, dtype: DType, operands: list[Value]) -> Value:
     (a,) = operands
     zero, one = _constant(s, dtype, 0), _constant(s, dtype, 1)
     if dtype.kind == "floating":
-        flat = s.select(s.cmpf("one", a, zero), s.copysign(one, a), a)
-        return flat
+        return s.select(s.cmpf("one", a, zero), s.copysign(one, a), a)
     positive = s.select(s.cmpi("ne", a, zero), one, zero)
     if dtype.kind == "unsigned":
         return positive
@@ -342,12 +333,5 @@ def identity(name: str, dtype: DType) -> int | float:
         return 1
     if combiner in ("bitwise_and", "bitwise_or"):
         return int(combiner == "bitwise_and")
-    least = combiner == "maximum"
-    if dtype.kind == "floating":
-        return float("-inf") if least else float("inf")
-    if dtype.kind == "bool":
-        return int(not least)
-    bits = 8 * dtype.size
-    if dtype.kind == "unsigned":
-        return 0 if least else 2**bits - 1
-    return -(2 ** (bits - 1)) if least else 2 ** (bits - 1) - 1
+    least, greatest = dtype.limits
+    return least if combiner == "maximum" else greatest

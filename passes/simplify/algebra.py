@@ -7,7 +7,6 @@ and sign of a NaN are not kept: IEEE 754 leaves them open.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import ops
@@ -306,19 +305,8 @@ def equal_operands(op: Op, rewriter: Rewriter) -> Op | None:
 def neutral_bound(op: Op, rewriter: Rewriter) -> Op | None:
     """``max(x, -inf)`` is ``x``, for NaN too; so is ``max(x, INT_MIN)``."""
     lhs, rhs = op.operands
-    return lhs if is_splat(rhs, _bound(op, least=op.primitive is ops.maximum)) else None
-
-
-def _bound(op: Op, *, least: bool) -> Any:
-    dtype = dtype_of(op)
-    if dtype.kind == "floating":
-        return -math.inf if least else math.inf
-    if dtype.kind == "bool":
-        return not least
-    bits = 8 * dtype.size
-    if dtype.kind == "unsigned":
-        return 0 if least else (1 << bits) - 1
-    return -(1 << bits - 1) if least else (1 << bits - 1) - 1
+    least, greatest = dtype_of(op).limits
+    return lhs if is_splat(rhs, least if op.primitive is ops.maximum else greatest) else None
 
 
 # Bits
