@@ -198,6 +198,10 @@ from .frontend.shaping import (
 )
 from .frontend.statistics import logsumexp, mean, softmax, std, var
 from .frontend.switches import disable_compile, enable_compile
+from .frontend.transforms.calls import checkpoint, custom_function, stop_gradient
+from .frontend.transforms.gradients import grad, value_and_grad
+from .frontend.transforms.products import jvp, vjp
+from .frontend.transforms.vmap import vmap
 
 array = Array
 e = _math.e
@@ -263,6 +267,7 @@ __all__ = [
     "broadcast_to",
     "can_cast",
     "ceil",
+    "checkpoint",
     "clip",
     "compile",
     "complex64",
@@ -281,6 +286,7 @@ __all__ = [
     "cumsum",
     "cumulative_prod",
     "cumulative_sum",
+    "custom_function",
     "default_device",
     "default_stream",
     "degrees",
@@ -316,6 +322,7 @@ __all__ = [
     "full_like",
     "generic",
     "get_printoptions",
+    "grad",
     "greater",
     "greater_equal",
     "identity",
@@ -337,6 +344,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "issubdtype",
+    "jvp",
     "kron",
     "left_shift",
     "less",
@@ -405,6 +413,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "stop_gradient",
     "subtract",
     "sum",
     "swapaxes",
@@ -426,9 +435,12 @@ __all__ = [
     "unsignedinteger",
     "unstack",
     "utils",
+    "value_and_grad",
     "var",
     "vecdot",
     "view",
+    "vjp",
+    "vmap",
     "where",
     "zeros",
     "zeros_like",

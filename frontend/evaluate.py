@@ -51,7 +51,7 @@ def _compute(node: Node) -> None:
         node.buffer = node.inputs[0].buffer
     else:
         operations.run(node)
-    node.inputs = ()
+    node.drop_inputs()
 
 
 def _check_leaves(nodes: Sequence[Node], order: Sequence[Node]) -> None:

@@ -30,21 +30,32 @@ _INSIDE = tuple(f"{PACKAGE}/{folder}/" for folder in ("frontend", "tools", "pass
 
 
 class Trace:
-    """A function being traced: its name, its state, and the arrays it reached by closure."""
+    """A function being traced or transformed.
 
-    __slots__ = ("finished", "name")
+    Attributes:
+        name: what it is called in messages.
+        finished: whether it has returned.
+        transforms: how many transforms, one in another, look at what it does.
+        kept: computed nodes whose operands such a transform still needs.
+    """
+
+    __slots__ = ("finished", "kept", "name", "transforms")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.finished = False
+        self.transforms = 0
+        self.kept: list[Node] = []
 
 
 class _Current(threading.local):
     trace: Trace | None = None
+    where: tuple[Any, int] | None = None
 
 
 current = _Current()
-"""The calling thread's innermost trace, as ``current.trace``."""
+"""The calling thread's innermost trace, and the place that new nodes get if it is not the caller's:
+what a transform makes of a node belongs to the line that made the node."""
 
 
 class Node:
@@ -82,6 +93,14 @@ class Node:
         self.buffer = buffer
         self.trace = current.trace
         self.where: tuple[Any, int] | None = None
+
+    def drop_inputs(self) -> None:
+        """Forgets how the value was made, once it is computed and no transform needs to know."""
+        trace = self.trace
+        if trace is not None and trace.transforms:
+            trace.kept.append(self)
+        else:
+            self.inputs = ()
 
     @property
     def type(self) -> TensorType:
@@ -162,6 +181,10 @@ def make(
 ) -> Node:
     """A node whose type the caller knows already: :func:`apply` without the type rule."""
     node = Node(primitive, inputs, attributes, shape, dtype)
+    where = current.where
+    if where is not None:
+        node.where = where
+        return node
     frame = user_frame()
     if frame is not None:
         node.where = (frame.f_code, frame.f_lasti)

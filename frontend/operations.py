@@ -42,7 +42,6 @@ def run(node: Node) -> None:
             _known.popitem(last=False)
     buffers: Any = [leaf.buffer for leaf in leaves]
     node.buffer = executable.run(buffers)[0]
-    node.inputs = ()
 
 
 def _describe(node: Node, leaves: list[Node]) -> Any:

@@ -1,0 +1,1 @@
+"""Transforms of functions: derivatives, batching, and functions with rules of their own."""
