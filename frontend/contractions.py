@@ -113,6 +113,9 @@ def tensordot(
     check_stream(stream)
     (x, y), _ = promote("tensordot", a, b)
     if isinstance(axes, (list, tuple)):
+        if len(axes) != 2:
+            text = f"takes the axes of each of two arrays, got {len(axes)} groups"
+            raise error(ShapeError, "tensordot", text, x, y)
         left = normalize_axes("tensordot", as_indices("tensordot", axes[0], "an axis"), x)
         right = normalize_axes("tensordot", as_indices("tensordot", axes[1], "an axis"), y)
     else:

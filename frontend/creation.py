@@ -11,9 +11,11 @@ from .devices import StreamLike, check_stream
 from .dtypes import (
     PROMOTED,
     DType,
+    canonical_scalar,
     float32,
     float64,
     int32,
+    int64,
     require_dtype,
     scalar_dtype,
 )
@@ -23,10 +25,12 @@ from .operands import (
     NUMBERS,
     array_node,
     as_index,
+    as_number,
     as_shape,
     broadcast,
     broadcast_shape,
     cast,
+    check_shape,
     constant,
     error,
     filled,
@@ -47,7 +51,7 @@ def zeros(shape: Any, dtype: DType | None = float32, *, stream: StreamLike = Non
     Raises ShapeError for negative sizes.
     """
     check_stream(stream)
-    kind = require_dtype(dtype or float32, "zeros")
+    kind = require_dtype(float32 if dtype is None else dtype, "zeros")
     return wrap(filled(0, kind, as_shape("zeros", shape)))
 
 
@@ -62,7 +66,7 @@ def ones(shape: Any, dtype: DType | None = float32, *, stream: StreamLike = None
     Raises ShapeError for negative sizes.
     """
     check_stream(stream)
-    kind = require_dtype(dtype or float32, "ones")
+    kind = require_dtype(float32 if dtype is None else dtype, "ones")
     return wrap(filled(1, kind, as_shape("ones", shape)))
 
 
@@ -94,19 +98,19 @@ def full(shape: Any, vals: Any, dtype: DType | None = None, *, stream: StreamLik
 def zeros_like(a: Any, /, dtype: DType | None = None, *, stream: StreamLike = None) -> Array:
     """Zeros of the shape and, unless another is given, the dtype of ``a``."""
     node = array_node("zeros_like", a)
-    return zeros(node.shape, dtype or node.dtype, stream=stream)
+    return zeros(node.shape, node.dtype if dtype is None else dtype, stream=stream)
 
 
 def ones_like(a: Any, /, dtype: DType | None = None, *, stream: StreamLike = None) -> Array:
     """Ones of the shape and, unless another is given, the dtype of ``a``."""
     node = array_node("ones_like", a)
-    return ones(node.shape, dtype or node.dtype, stream=stream)
+    return ones(node.shape, node.dtype if dtype is None else dtype, stream=stream)
 
 
 def full_like(a: Any, vals: Any, dtype: DType | None = None, *, stream: StreamLike = None) -> Array:
     """One value everywhere, in the shape and, unless another is given, the dtype of ``a``."""
     node = array_node("full_like", a)
-    return full(node.shape, vals, dtype or node.dtype, stream=stream)
+    return full(node.shape, vals, node.dtype if dtype is None else dtype, stream=stream)
 
 
 empty = zeros
@@ -157,6 +161,7 @@ def arange(
     first, last, distance = [_number("arange", value) for value in numbers]
     dtype = _range_dtype(first, last, distance, dtype)
     count = _range_length(first, last, distance)
+    check_shape("arange", (count,))
     if dtype.is_integer and not isinstance(distance, int):
         # As in NumPy, an integer range is made of integers: the first two fix the distance.
         distance = int(first + distance) - int(first)
@@ -166,8 +171,7 @@ def arange(
 def _number(function: str, value: Any) -> int | float:
     if isinstance(value, Array) and value.ndim == 0:
         value = value.item()
-    if hasattr(value, "dtype") and hasattr(value, "item"):
-        value = value.item()
+    value = as_number(function, value, "the start, stop and step of a range each")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         text = f"takes integers and floats, got {type(value).__name__}"
         raise error(ArgumentTypeError, function, text)
@@ -178,7 +182,10 @@ def _range_dtype(first: Any, last: Any, distance: Any, dtype: DType | None) -> D
     if dtype is None:
         if any(isinstance(value, float) for value in (first, last, distance)):
             return float32
-        return PROMOTED[scalar_dtype(first), scalar_dtype(last)]
+        try:
+            return PROMOTED[scalar_dtype(first), scalar_dtype(last)]
+        except ArgumentError as problem:
+            raise error(ArgumentError, "arange", str(problem)) from None
     if require_dtype(dtype, "arange").kind not in ("signed", "unsigned", "floating"):
         raise error(DTypeError, "arange", f"does not make {dtype.name}")
     return dtype
@@ -188,7 +195,8 @@ def _range_length(first: Any, last: Any, distance: Any) -> int:
     if distance == 0:
         raise error(ArgumentError, "arange", "the step must not be 0")
     if isinstance(first, int) and isinstance(last, int) and isinstance(distance, int):
-        return len(range(first, last, distance))
+        return max(-((first - last) // distance), 0)
+    first, last, distance = [_as_float(value) for value in (first, last, distance)]
     length = (last - first) / distance
     if not math.isfinite(length):
         if math.isinf(distance) and not math.isnan(length):
@@ -196,6 +204,11 @@ def _range_length(first: Any, last: Any, distance: Any) -> int:
         text = f"the range from {first} to {last} by {distance} has no length"
         raise error(ArgumentError, "arange", text)
     return max(math.ceil(length), 0)
+
+
+def _as_float(value: float) -> float:
+    """The nearest float; integers beyond all floats are infinite."""
+    return canonical_scalar(value, float64)  # pyright: ignore[reportReturnType]
 
 
 def _ramp(count: int, first: Any, distance: Any, dtype: DType) -> Node:
@@ -232,7 +245,7 @@ def linspace(
     check_stream(stream)
     first, last = _number("linspace", start), _number("linspace", stop)
     count = as_index("linspace", 50 if num is None else num, "num")
-    kind = require_dtype(dtype or float32, "linspace")
+    kind = require_dtype(float32 if dtype is None else dtype, "linspace")
     if count < 0:
         raise error(ArgumentError, "linspace", f"num must not be negative, got {count}")
     wide = float64 if kind is float64 else float32
@@ -240,14 +253,16 @@ def linspace(
     ratio = wrap(position((count,), wide, 0))
     if steps > 1:
         ratio = ratio / float(steps)
-    values = add(multiply(subtract(1.0, ratio), float(first)), multiply(ratio, float(last)))
+    values = add(multiply(subtract(1.0, ratio), _as_float(first)), multiply(ratio, _as_float(last)))
     return wrap(cast(values.node, kind))
 
 
 def _below(n: int, m: int, k: int) -> tuple[Array, Array]:
     """The row plus ``k`` and the column of each element of an (n, m) array."""
-    rows = add(wrap(position((n, m), int32, 0)), k)
-    return rows, wrap(position((n, m), int32, 1))
+    k = min(max(k, -n), m)  # all diagonals beyond are alike
+    dtype = int32 if n + m < 1 << 31 else int64
+    rows = add(wrap(position((n, m), dtype, 0)), k)
+    return rows, wrap(position((n, m), dtype, 1))
 
 
 def _extent(function: str, n: Any, m: Any) -> tuple[int, int]:
@@ -273,8 +288,8 @@ def eye(
     Raises ShapeError for negative sizes.
     """
     check_stream(stream)
-    kind = require_dtype(dtype or float32, "eye")
-    rows, columns = _below(*_extent("eye", n, m), k)
+    kind = require_dtype(float32 if dtype is None else dtype, "eye")
+    rows, columns = _below(*_extent("eye", n, m), as_index("eye", k, "k"))
     return wrap(cast(equal(columns, rows).node, kind))
 
 
@@ -302,13 +317,13 @@ def tri(
     Raises ShapeError for negative sizes.
     """
     check_stream(stream)
-    kind = require_dtype(dtype or float32, "tri")
-    rows, columns = _below(*_extent("tri", n, m), k)
+    kind = require_dtype(float32 if dtype is None else dtype, "tri")
+    rows, columns = _below(*_extent("tri", n, m), as_index("tri", k, "k"))
     return wrap(cast(less_equal(columns, rows).node, kind))
 
 
 def _triangle(function: str, x: Any, k: int, lower: bool) -> Array:
-    node = array_node(function, x)
+    node, k = array_node(function, x), as_index(function, k, "k")
     if len(node.shape) < 2:
         raise error(ShapeError, function, "takes arrays of at least two axes", node)
     rows, columns = _below(node.shape[-2], node.shape[-1], k if lower else k - 1)

@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from ..errors import ArgumentTypeError
+from .graph import user_line
 
 
 class DeviceType(enum.Enum):
@@ -98,7 +99,7 @@ def check_stream(stream: Any) -> None:
     """Raises ArgumentTypeError unless the argument names a stream, a device or None."""
     if stream is not None and not isinstance(stream, (Stream, Device, DeviceType)):
         raise ArgumentTypeError(
-            f"stream= takes a stream, a device or None, got {type(stream).__name__}"
+            f"stream= takes a stream, a device or None, got {type(stream).__name__}{user_line()}"
         )
 
 

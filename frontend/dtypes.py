@@ -34,6 +34,7 @@ from ..dialects.dtypes import (
     uint64,
 )
 from ..errors import ArgumentError, ArgumentTypeError, DTypeError
+from .graph import user_line
 
 Scalar = bool | int | float | complex
 """The Python numbers that functions take in place of arrays."""
@@ -126,8 +127,14 @@ def scalar_dtype(value: Any) -> DType:
             low, high = _INTEGER_RANGE[dtype]
             if low <= value <= high:
                 return dtype
-        raise ArgumentError(f"the integer {value} is out of range of every dtype")
+        raise ArgumentError(f"{_described(value)} is out of range of every dtype")
     return complex64 if isinstance(value, complex) else float32
+
+
+def _described(value: int) -> str:
+    """An integer in a message; Python refuses to write very long ones."""
+    bits = value.bit_length()
+    return f"the integer {value}" if bits <= 128 else f"an integer of {bits} bits"
 
 
 def weak_dtype(dtype: DType, value: Scalar) -> DType:
@@ -142,7 +149,7 @@ def weak_dtype(dtype: DType, value: Scalar) -> DType:
             return scalar_dtype(value)
         limits = _INTEGER_RANGE.get(dtype)
         if limits is not None and not limits[0] <= value <= limits[1]:
-            raise ArgumentError(f"the integer {value} is out of range of {dtype.name}")
+            raise ArgumentError(f"{_described(value)} is out of range of {dtype.name}")
         return dtype
     return complex64 if isinstance(value, complex) else WEAK_FLOAT[dtype]
 
@@ -158,7 +165,6 @@ def canonical_scalar(value: Any, dtype: DType) -> Scalar:
     if kind == "bool":
         return bool(value)
     if kind == "complex":
-        value = complex(value)
         real, imag = canonical_scalar(value.real, float32), canonical_scalar(value.imag, float32)
         return complex(real, imag)  # pyright: ignore[reportArgumentType]
     if isinstance(value, complex):
@@ -248,8 +254,10 @@ def require_dtype(dtype: Any, function: str) -> DType:
     """The argument if it is a dtype; ArgumentTypeError otherwise."""
     if isinstance(dtype, DType):
         return dtype
+    got = repr(dtype) if isinstance(dtype, (str, type, np.dtype)) else type(dtype).__name__
     raise ArgumentTypeError(
-        f"{function}: the dtype must be one of Lamina's, such as lamina.float32, got {dtype!r}"
+        f"{function}: the dtype must be one of Lamina's, such as lamina.float32, got {got}"
+        f"{user_line()}"
     )
 
 
@@ -295,7 +303,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
         return any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, DType):
         return dtype is kind
-    if kind not in _ISDTYPE_KINDS:
+    if not isinstance(kind, str) or kind not in _ISDTYPE_KINDS:
         raise ArgumentError(f"isdtype: unknown kind {kind!r}; one of {list(_ISDTYPE_KINDS)}")
     return dtype.kind in _ISDTYPE_KINDS[kind]
 

@@ -16,10 +16,23 @@ from ..errors import DTypeError
 from . import complexes
 from .array import Array, wrap
 from .devices import StreamLike, check_stream
-from .dtypes import ALL, PROMOTED, DType, bool_, float32, int8, uint8
+from .dtypes import (
+    ALL,
+    PROMOTED,
+    DType,
+    bool_,
+    canonical_scalar,
+    finfo,
+    float32,
+    float64,
+    iinfo,
+    int8,
+    uint8,
+)
 from .graph import Node, make
 from .operands import (
     array_node,
+    as_index,
     broadcast,
     broadcast_shape,
     broadcast_together,
@@ -412,29 +425,44 @@ def round(a: Operand, /, decimals: int = 0, stream: StreamLike = None) -> Array:
 
     Returns an array of the same shape and dtype.
     """
-    if decimals == 0:
+    places = as_index("round", decimals, "decimals")
+    if places == 0:
         return _rint(a, stream=stream)
     check_stream(stream)
     node = array_node("round", a)
-    if node.dtype.kind in ("bool", "unsigned", "signed"):
-        return wrap(node if decimals > 0 else _round_integer(node, 10**-decimals))
-    rule = _scaled_round(10.0 ** math.fabs(decimals), decimals > 0)
-    return wrap(_on_parts(rule)(node) if node.dtype.kind == "complex" else rule(node))
+    dtype = node.dtype
+    if dtype.kind in ("bool", "unsigned", "signed"):
+        return wrap(node if places > 0 else cast(_round_integer(node, -places), dtype))
+    # The powers of ten that numbers reach are beyond the 16-bit dtypes.
+    wide = cast(node, float32) if dtype.size == 2 else node
+    rule = _scaled_round(places)
+    return wrap(cast(_on_parts(rule)(wide) if dtype.kind == "complex" else rule(wide), dtype))
 
 
-def _scaled_round(scale: float, grow: bool) -> Rule:
-    first, last = (ops.multiply, ops.divide) if grow else (ops.divide, ops.multiply)
+def _scaled_round(places: int) -> Rule:
+    first, last = (ops.multiply, ops.divide) if places > 0 else (ops.divide, ops.multiply)
+    scale = canonical_scalar(10 ** min(max(places, -places), 400), float64)
 
     def rule(x: Node) -> Node:
+        if scale > finfo(x.dtype).max:
+            # So many places beyond the largest number change none; so many before it leave none.
+            return x if places > 0 else direct(ops.multiply)(x, filled(0, x.dtype, x.shape))
         factor = filled(scale, x.dtype, x.shape)
-        return direct(last)(direct(ops.rint)(direct(first)(x, factor)), factor)
+        scaled = direct(first)(x, factor)
+        rounded = direct(last)(direct(ops.rint)(scaled), factor)
+        if places < 0:
+            return rounded
+        # A number that large has no digits after the point that is meant.
+        return make(ops.select, (isfinite(wrap(scaled)).node, rounded, x), (), x.shape, x.dtype)
 
     return rule
 
 
-def _round_integer(node: Node, scale: int) -> Node:
+def _round_integer(node: Node, zeros: int) -> Node:
     """Exact: the quotient goes up where twice the remainder exceeds the scale, ties to even."""
-    x = wrap(node)
+    if node.dtype is bool_ or zeros > len(str(iinfo(node.dtype).max)) - 1:
+        return filled(0, node.dtype, node.shape)
+    x, scale = wrap(node), 10**zeros
     quotient, rest = divmod(x, scale)
     above = greater(rest, scale // 2)
     tie = bitwise_and(equal(rest, scale // 2), equal(remainder(quotient, 2), 1))

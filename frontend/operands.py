@@ -5,6 +5,7 @@ Everything here works on graph nodes and is what composites are written with.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -16,11 +17,23 @@ from ..dialects.primitive import Shape
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, LaminaError, ShapeError
 from . import graph
 from .array import Array
-from .conversion import node_from_numpy
-from .dtypes import PROMOTED, WEAK_FLOAT, DType, bool_, canonical_scalar, scalar_dtype, weak_dtype
+from .conversion import MAXIMUM_RANK, node_from_numpy
+from .dtypes import (
+    BY_NUMPY,
+    PROMOTED,
+    WEAK_FLOAT,
+    DType,
+    Scalar,
+    bool_,
+    canonical_scalar,
+    scalar_dtype,
+    weak_dtype,
+)
 from .graph import Node, make
 
 NUMBERS = (bool, int, float, complex)
+MAXIMUM_SIZE = 1 << 59
+"""Elements of the largest array, so that its bytes in any dtype have a 64-bit number."""
 
 
 def error(kind: type[LaminaError], function: str, text: str, *nodes: Node) -> LaminaError:
@@ -47,10 +60,25 @@ def cast(node: Node, dtype: DType) -> Node:
     return make(ops.cast, (node,), (dtype,), node.shape, dtype)
 
 
+def check_shape(function: str, shape: Shape, *nodes: Node) -> None:
+    """Raises ShapeError for a shape that no array has: too many axes, or too many elements."""
+    rank = len(shape)
+    if rank > MAXIMUM_RANK:
+        text = f"arrays have at most {MAXIMUM_RANK} dimensions, got {rank}"
+        raise error(ShapeError, function, text, *nodes)
+    # Strides count what lies behind empty axes too.
+    if math.prod(shape) > MAXIMUM_SIZE or (
+        0 in shape and math.prod(filter(None, shape)) > MAXIMUM_SIZE
+    ):
+        text = f"an array of shape {shape} has more elements than memory has addresses"
+        raise error(ShapeError, function, text, *nodes)
+
+
 def reshape(node: Node, shape: Shape) -> Node:
     """The node under a shape of as many elements; itself if it has that shape."""
     if node.shape == shape:
         return node
+    check_shape("reshape", shape, node)
     return make(ops.reshape, (node,), (shape,), shape, node.dtype)
 
 
@@ -58,6 +86,7 @@ def broadcast(node: Node, shape: Shape) -> Node:
     """The node under a shape it broadcasts to, which the caller has checked."""
     if node.shape == shape:
         return node
+    check_shape("broadcast", shape, node)
     missing = len(shape) - len(node.shape)
     if missing:
         node = reshape(node, (1,) * missing + node.shape)
@@ -122,6 +151,13 @@ def array_node(function: str, value: Any) -> Node:
     raise error(ArgumentTypeError, function, f"takes arrays and numbers, got {_kind(value)}")
 
 
+def is_numpy_number(value: Any) -> bool:
+    """True for NumPy's scalars of dtypes that arrays can hold."""
+    return isinstance(value, np.generic) and (
+        value.dtype in BY_NUMPY or isinstance(value, np.complex128)
+    )
+
+
 def _kind(value: Any) -> str:
     hint = "; make an array of it first" if isinstance(value, (list, tuple)) else ""
     return f"{type(value).__name__}{hint}"
@@ -138,7 +174,7 @@ def promote(function: str, *values: Any) -> tuple[list[Node], DType]:
     for value in values:
         if isinstance(value, Array):
             node = value.node
-        elif isinstance(value, NUMBERS) or isinstance(value, np.generic):
+        elif isinstance(value, NUMBERS) or is_numpy_number(value):
             operands.append(value.item() if isinstance(value, np.generic) else value)
             has_numbers = True
             continue
@@ -206,13 +242,29 @@ def broadcast_together(function: str, *values: Any) -> tuple[list[Node], DType]:
 
 
 def as_index(function: str, value: Any, what: str) -> int:
-    """An integer argument; ArgumentTypeError for anything that is not an integer."""
+    """An integer argument; ArgumentTypeError for what is none, ArgumentError beyond 64 bits."""
     try:
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise error(
             ArgumentTypeError, function, f"{what} must be an integer, got {type(value).__name__}"
         ) from None
+    if not -(1 << 63) <= number < 1 << 63:
+        text = f"{what} must fit in 64 bits, got an integer of {number.bit_length()}"
+        raise error(ArgumentError, function, text)
+    return number
+
+
+def as_number(function: str, value: Any, what: str) -> Scalar:
+    """A number, or NumPy's of rank 0, as a Python scalar; ArgumentTypeError for anything else."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if is_numpy_number(value):
+        value = value.item()
+    if isinstance(value, NUMBERS):
+        return value
+    text = f"{what} must be a number, got {type(value).__name__}"
+    raise error(ArgumentTypeError, function, text)
 
 
 def as_indices(function: str, value: Any, what: str) -> tuple[int, ...]:
@@ -227,6 +279,7 @@ def as_shape(function: str, value: Any) -> Shape:
     shape = as_indices(function, value, "a size")
     if any(extent < 0 for extent in shape):
         raise error(ShapeError, function, f"sizes must not be negative, got {shape}")
+    check_shape(function, shape)
     return shape
 
 

@@ -18,8 +18,10 @@ from .operands import (
     array_node,
     as_index,
     as_indices,
+    as_number,
     broadcast,
     cast,
+    check_shape,
     constant,
     error,
     normalize_axes,
@@ -75,7 +77,11 @@ def _joined(function: str, nodes: Sequence[Node], axis: int) -> Node:
         if not same:
             text = f"arrays must agree but for axis {axis}"
             raise error(ShapeError, function, text, *nodes)
-    return nodes[0] if len(nodes) == 1 else graph.apply(ops.concatenate, tuple(nodes), (axis,))
+    if len(nodes) == 1:
+        return nodes[0]
+    total = _total([node.shape[axis] for node in nodes])
+    check_shape(function, (*first[:axis], total, *first[axis + 1 :]))
+    return graph.apply(ops.concatenate, tuple(nodes), (axis,))
 
 
 concat = concatenate
@@ -212,10 +218,10 @@ def roll(
     return wrap(node)
 
 
-def _total(shifts: Sequence[int]) -> int:
+def _total(numbers: Sequence[int]) -> int:
     total = 0
-    for shift in shifts:
-        total += shift
+    for number in numbers:
+        total += number
     return total
 
 
@@ -311,9 +317,12 @@ def pad(
         if isinstance(constant_values, Array):
             value = cast(constant_values.node, node.dtype)
         else:
-            value = constant(constant_values, node.dtype)
+            number = as_number("pad", constant_values, "constant_values")
+            value = constant(number, node.dtype)
         if value.shape:
             raise error(ShapeError, "pad", "constant_values must have rank 0", node, value)
+        sizes = zip(widths, node.shape, strict=True)
+        check_shape("pad", tuple([low + extent + high for (low, high), extent in sizes]), node)
         low, high = zip(*widths, strict=True) if widths else ((), ())
         return wrap(graph.apply(ops.pad, (node, value), (tuple(low), tuple(high))))
     if mode not in ("edge", "reflect", "symmetric"):
@@ -398,6 +407,7 @@ def diagonal(
     if len(node.shape) < 2:
         raise error(ShapeError, "diagonal", "takes arrays of at least two axes", node)
     row, column = normalize_axes("diagonal", (axis1, axis2), node)
+    offset = as_index("diagonal", offset, "the offset")
     rest = [axis for axis in range(len(node.shape)) if axis not in (row, column)]
     node = transpose(node, (*rest, row, column))
     rows, columns = node.shape[-2:]
@@ -419,12 +429,13 @@ def diag(a: Any, /, k: int = 0, *, stream: StreamLike = None) -> Array:
     Raises ShapeError for other numbers of axes.
     """
     check_stream(stream)
-    node = array_node("diag", a)
+    node, k = array_node("diag", a), as_index("diag", k, "k")
     if len(node.shape) == 2:
         return diagonal(a, k)
     if len(node.shape) != 1:
         raise error(ShapeError, "diag", "takes arrays of one or two axes", node)
     size = node.shape[0] + abs(k)
+    check_shape("diag", (size, size), node)
     zero = constant(0, node.dtype)
     long = graph.apply(ops.pad, (node, zero), ((0,), (abs(k),)))
     rows, columns = [wrap(position((size, size), int32, axis)) for axis in range(2)]

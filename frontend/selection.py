@@ -7,7 +7,7 @@ from ..errors import ArgumentError
 from . import complexes
 from .array import Array, wrap
 from .devices import StreamLike, check_stream
-from .dtypes import bool_, finfo
+from .dtypes import Scalar, bool_, finfo
 from .elementwise import (
     Operand,
     abs,
@@ -26,6 +26,7 @@ from .elementwise import (
 from .graph import Node, make
 from .operands import (
     array_node,
+    as_number,
     broadcast,
     cast,
     common_shape,
@@ -80,9 +81,9 @@ def clip(
 
 def nan_to_num(
     a: Operand,
-    nan: float = 0,
-    posinf: float | None = None,
-    neginf: float | None = None,
+    nan: Scalar = 0,
+    posinf: Scalar | None = None,
+    neginf: Scalar | None = None,
     *,
     stream: StreamLike = None,
 ) -> Array:
@@ -99,22 +100,23 @@ def nan_to_num(
     if not node.dtype.is_inexact:
         return wrap(node)
     limits = finfo(node.dtype)
-    high = limits.max if posinf is None else posinf
-    low = limits.min if neginf is None else neginf
+    nan = as_number("nan_to_num", nan, "nan")
+    high = limits.max if posinf is None else as_number("nan_to_num", posinf, "posinf")
+    low = limits.min if neginf is None else as_number("nan_to_num", neginf, "neginf")
     if node.dtype.kind == "complex":
         parts = [_finite(part(node), nan, high, low) for part in (complexes.real, complexes.imag)]
         return wrap(complexes.join(*parts))
     return wrap(_finite(node, nan, high, low))
 
 
-def _finite(x: Node, nan: float, high: float, low: float) -> Node:
+def _finite(x: Node, nan: Scalar, high: Scalar, low: Scalar) -> Node:
     infinity = float("inf")
     for test, value in ((equal(wrap(x), infinity), high), (equal(wrap(x), -infinity), low)):
         x = _chosen(test.node, value, x)
     return _chosen(isnan(wrap(x)).node, nan, x)
 
 
-def _chosen(test: Node, value: float, x: Node) -> Node:
+def _chosen(test: Node, value: Scalar, x: Node) -> Node:
     return make(ops.select, (test, filled(value, x.dtype, x.shape), x), (), x.shape, x.dtype)
 
 

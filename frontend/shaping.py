@@ -14,6 +14,7 @@ from .devices import StreamLike, check_stream
 from .dtypes import DType, require_dtype
 from .operands import (
     array_node,
+    as_index,
     as_indices,
     as_shape,
     broadcast_shape,
@@ -116,7 +117,8 @@ def flatten(
     rank = len(node.shape)
     if rank == 0:
         return wrap(reshape_node(node, (1,)))
-    first, last = [axis + rank if axis < 0 else axis for axis in (start_axis, end_axis)]
+    ends = [as_index("flatten", axis, "an axis") for axis in (start_axis, end_axis)]
+    first, last = [axis + rank if axis < 0 else axis for axis in ends]
     first, last = max(first, 0), min(last, rank - 1)
     if first > last:
         text = f"start_axis {start_axis} comes after end_axis {end_axis}"
@@ -332,14 +334,13 @@ def broadcast_arrays(*arrays: Any, stream: StreamLike = None) -> tuple[Array, ..
     return tuple([wrap(broadcast_node(node, shape)) for node in nodes])
 
 
-def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
+def broadcast_shapes(*shapes: Sequence[int] | int) -> Shape:
     """The shape that shapes broadcast to; ShapeError where they do not."""
     result: Shape = ()
     for shape in shapes:
-        sizes = as_shape("broadcast_shapes", tuple(shape))
-        joint = broadcast_shape(result, sizes)
+        joint = broadcast_shape(result, as_shape("broadcast_shapes", shape))
         if joint is None:
-            text = f"shapes {' and '.join(str(tuple(s)) for s in shapes)} do not broadcast"
+            text = f"shapes {' and '.join(map(str, shapes))} do not broadcast"
             raise error(ShapeError, "broadcast_shapes", text)
         result = joint
     return result
