@@ -73,7 +73,9 @@ from ..operands import (
     reshape,
     slice_axis,
 )
-from ..reductions import argmax
+from ..reductions import argmax, sum
+from ..scans import cumsum
+from ..statistics import softmax
 from .state import key_node
 from .threefry import words
 
@@ -506,19 +508,33 @@ def categorical(
     place = normalize_axis(name, axis, node)
     if shape is not None and num_samples is not None:
         raise error(ArgumentError, name, "takes one of shape and num_samples, not both", node)
+    extent = node.shape[place]
+    if not extent:
+        raise error(ShapeError, name, "the axis has no elements to draw from", node)
+    rest = node.shape[:place] + node.shape[place + 1 :]
+    sizes = rest
     if num_samples is not None:
-        sizes = (*node.shape, *as_shape(name, num_samples))
+        sizes = (*rest, *as_shape(name, num_samples))
         node = reshape(node, (*node.shape, 1))
     elif shape is not None:
         sizes = as_shape(name, shape)
-        rest = node.shape[:place] + node.shape[place + 1 :]
         if broadcast_shape(rest, sizes) != sizes:
             text = f"distributions of shape {rest} do not broadcast to {sizes}"
             raise error(ShapeError, name, text, node)
-        extent, behind = node.shape[place], len(rest) - place
-        place = len(sizes) - behind
-        sizes = (*sizes[:place], extent, *sizes[place:])
-    else:
-        sizes = node.shape
-    noise = _gumbel(name, sizes, float32, key)
-    return argmax(add(wrap(broadcast(node, sizes)), noise), place)
+        place += len(sizes) - len(rest)
+    if sizes and _size(node.shape) == extent:
+        return _indices(reshape(node, (extent,)), sizes, key)
+    full = (*sizes[:place], extent, *sizes[place:])
+    noise = _gumbel(name, full, float32, key)
+    return argmax(add(wrap(broadcast(node, full)), noise), place)
+
+
+def _indices(logits: Node, shape: Shape, key: Any) -> Array:
+    """Draws from one distribution, by the inverse of its distribution function."""
+    (extent,) = logits.shape
+    below = cumsum(softmax(wrap(cast(logits, float32)), 0))
+    total = wrap(reshape(slice_axis(below.node, 0, extent - 1, 1), ()))
+    number = multiply(_drawn("categorical", key, shape, _unit(float32)), total)
+    passed = less_equal(below, wrap(reshape(number.node, (*shape, 1))))
+    # A product that was rounded up to the total is of the last index.
+    return minimum(wrap(cast(sum(passed, -1).node, uint32)), extent - 1)
