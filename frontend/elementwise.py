@@ -21,10 +21,8 @@ from .dtypes import (
     PROMOTED,
     DType,
     bool_,
-    canonical_scalar,
     finfo,
     float32,
-    float64,
     iinfo,
     int8,
     uint8,
@@ -441,7 +439,8 @@ def round(a: Operand, /, decimals: int = 0, stream: StreamLike = None) -> Array:
 
 def _scaled_round(places: int) -> Rule:
     first, last = (ops.multiply, ops.divide) if places > 0 else (ops.divide, ops.multiply)
-    scale = canonical_scalar(10 ** min(max(places, -places), 400), float64)
+    exponent = max(places, -places)
+    scale = 10.0**exponent if exponent <= 308 else math.inf
 
     def rule(x: Node) -> Node:
         if scale > finfo(x.dtype).max:
