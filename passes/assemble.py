@@ -37,7 +37,6 @@ def artifact_of(
     )
     inputs = [(f"input{i}", type_.nbytes) for i, type_ in enumerate(program.inputs)]
     returned = set(lowered.results)
-    free = [(name, -1 if name in returned else nbytes) for name, nbytes in inputs]
     outputs: list[Output] = []
     seen: dict[str, int] = {}
     for number, (value, name) in enumerate(zip(program.outputs, lowered.results, strict=True)):
@@ -51,7 +50,8 @@ def artifact_of(
             seen[name] = number
             source = ("slot", slot(name))
             nbytes = program.type_of(value).nbytes
-            donated = donors(lowered.launches, name, nbytes, free) if nbytes else ()
+            found = donors(lowered.launches, name, nbytes, inputs) if nbytes else ()
+            donated = tuple(i for i in found if f"input{i}" not in returned)
         outputs.append(Output(shape, dtype.name, source, donated))
     types = tuple((type_.shape, type_.dtype.name) for type_ in program.inputs)
     return Artifact(target, types, tuple(outputs), tuple(entries), launches, lowered.workspace)

@@ -32,6 +32,7 @@ def donors(
 
 
 def _buffers(launch: LoweredLaunch) -> set[str]:
+    """The buffers that a launch reads or writes."""
     return {word[0] for word in launch.arguments if not isinstance(word, int)}
 
 
@@ -43,19 +44,13 @@ def _is_in_place(launch: LoweredLaunch, source: str, target: str) -> bool:
     if any(item.level == "unit" and item.name != "constant" for item in kernel.items):
         return False
     names = argument_names(kernel)
-    walks = [
-        (operand.dtype.size, operand.outer, operand.inner, word, _strides(launch, names, number))
-        for number, operand in enumerate(kernel.operands)
-        for word in (launch.arguments[number],)
-    ]
-    of_source = [w for w in walks if not isinstance(w[3], int) and w[3][0] == source]
-    of_target = [w for w in walks if not isinstance(w[3], int) and w[3][0] == target]
-    forms = {
-        (size, outer, inner, word[1], strides)
-        for size, outer, inner, word, strides in (*of_source, *of_target)
-        if not isinstance(word, int)
-    }
-    return len(forms) == 1
+    walks: set[tuple[object, ...]] = set()
+    for number, operand in enumerate(kernel.operands):
+        word = launch.arguments[number]
+        if not isinstance(word, int) and word[0] in (source, target):
+            strides = _strides(launch, names, number)
+            walks.add((operand.dtype.size, operand.outer, operand.inner, word[1], strides))
+    return len(walks) == 1
 
 
 def _strides(launch: LoweredLaunch, names: list[str], operand: int) -> tuple[object, ...]:

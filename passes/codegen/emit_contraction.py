@@ -13,6 +13,7 @@ from .emitter import Emitter, Value
 ROW_MAJOR, NO_TRANSPOSE, TRANSPOSE = 101, 111, 112
 """CBLAS's enumerations."""
 POINTERS = 4
+"""How many of a contraction's argument words, the first, are addresses."""
 EPILOGUE_SUFFIX = "_epilogue"
 
 
@@ -23,9 +24,8 @@ def emit(kernel: Contraction, name: str) -> None:
         emit_kernel.emit(kernel.epilogue, name + EPILOGUE_SUFFIX, "private")
         epilogue_types = emit_kernel.argument_types(kernel.epilogue)
     emission = _Emission(kernel, name + EPILOGUE_SUFFIX)
-    pointer = ir.Type.parse("!llvm.ptr")
     index = emission.e.index_type
-    types = [index, index] + [pointer] * POINTERS + [index] * (len(ARGUMENTS) - POINTERS)
+    types = [index, index] + [emission.pointer] * POINTERS + [index] * (len(ARGUMENTS) - POINTERS)
     types += epilogue_types
     function = func.FuncOp(name, ir.FunctionType.get(types, []))
     block = function.add_entry_block()
@@ -60,9 +60,8 @@ class _Emission:
 
     def _block(self, unit: Value) -> None:
         e, words = self.e, self.words
-        across, down = (
-            self._blocks("columns", "block_columns"), self._blocks("rows", "block_rows")
-        )  # fmt: skip
+        across = self._blocks("columns", "block_columns")
+        down = self._blocks("rows", "block_rows")
         block = e.remui(unit, across)
         column = e.muli(block, words["block_columns"])
         unit = e.divui(unit, across)

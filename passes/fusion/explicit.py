@@ -30,12 +30,9 @@ def make_explicit(program: Program) -> Program:
     explicit = _Explicit(builder, counts, len(program.inputs))
     numbers = list(range(len(program.inputs)))
     locations = program.locations or [None] * len(program.instructions)
-    for position, (instruction, place) in enumerate(
-        zip(program.instructions, locations, strict=True)
-    ):
+    for instruction, place in zip(program.instructions, locations, strict=True):
         operands = tuple(numbers[operand] for operand in instruction.operands)
-        old = len(program.inputs) + position
-        numbers.append(explicit.add(program, old, instruction, operands, place))
+        numbers.append(explicit.add(program, instruction, operands, place))
     return builder.finish([numbers[value] for value in program.outputs])
 
 
@@ -49,7 +46,6 @@ class _Explicit:
     def add(
         self,
         program: Program,
-        old: int,
         instruction: Instruction,
         operands: tuple[int, ...],
         place: Place | None,
@@ -149,9 +145,9 @@ class _Product:
             ]
             product = self._matmul(wide[0], wide[1])
             return self._op(ops.cast, (product,), (self.type.dtype,), self.type)
-        return self._complex(operands) if self.type.dtype.kind == "complex" else (
-            self._integer(operands)
-        )  # fmt: skip
+        if self.type.dtype.kind == "complex":
+            return self._complex(operands)
+        return self._integer(operands)
 
     def _op(
         self,

@@ -33,7 +33,7 @@ class Body:
     Attributes:
         domain: the shape that is iterated over.
         axes: the axes that reductions reduce, or that a scan runs along.
-        items: the ops; see :class:`~lamina.passes.kernel.Item`.
+        items: the ops; see :class:`~lamina.passes.schedule.kernel.Item`.
         reads: what ``load`` and ``index`` items walk, by their attribute.
         stores: pairs of an item number and where it goes.
     """

@@ -2,7 +2,7 @@
 
 A kernel is a nest of loops with a straight-line body. What depends on sizes (extents, strides,
 addresses) is an argument, so one kernel serves every size. Two programs whose kernels are equal
-share machine code: :meth:`Kernel.key` sees nothing else.
+share machine code: :meth:`Kernel.digest` sees nothing else.
 
 Work is cut into *units*, which run in any order and on any thread. A unit is one point of the outer
 axes (and one chunk, or one tile, of the last looped axis); within it the inner axes are looped over

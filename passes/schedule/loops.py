@@ -28,6 +28,7 @@ from .kernel import (
 from .views import View, dense
 
 VECTOR_BYTES = 64
+"""The bytes of a vector of the widest dtype in a kernel."""
 CHUNK_BYTES = 32 * 1024
 """What one unit of an elementwise kernel covers of its widest operand."""
 SERIAL_BYTES = 256 * 1024
@@ -37,10 +38,11 @@ STREAMING_BYTES = 16 * 1024 * 1024
 ROW_SPLIT, ROW_CHUNK = 65536, 16384
 """Rows longer than the first are reduced in chunks of the second (elements)."""
 COLUMN_SPLIT, COLUMN_CHUNK, COLUMN_TILE = 512, 128, 512
-"""Columns longer than the first are reduced in slabs of the second; units are tiles of columns."""
+"""Columns longer than the first are reduced in chunks of the second; units are tiles of columns."""
 TILE_ROWS, TILE_CHUNK = 16, 512
 """Rows and columns (elements) of the tiles in which transposed operands are walked."""
 FEW_UNITS = 16
+"""Fewer rows or tiles than this are reduced in chunks sooner, to keep all threads busy."""
 SAVED_BYTES = 256 * 1024
 """The largest row of scratch memory that a unit keeps between passes."""
 EXPENSIVE = frozenset(
@@ -81,7 +83,7 @@ def schedule_body(body: Body, scratch: list[int]) -> Schedule:
     tiled = _is_tiled(body, walks, outer, inner)
     chunk = min(TILE_CHUNK, inner[0].extent) if tiled else _chunk(body, mode, outer, inner)
     if chunk < inner[0].extent and body.axes:
-        return _split(body, mode, outer, inner, chunk, scratch)
+        return _split(body, mode, inner[0].extent, chunk, scratch)
     launch = _launch(body, walks, mode, outer, inner, chunk, 0, tiled)
     return Schedule((launch,), tuple(scratch))
 
@@ -136,12 +138,7 @@ def _primary(body: Body, walks: list[Walk]) -> int:
 
     def span(index: int) -> int:
         walk = walks[index]
-        if walk.address is None or walk.level != "full":
-            return -1
-        return (
-            prod(n for n, s in zip(walk.view.shape, walk.view.strides, strict=True) if s)
-            * walk.dtype.size
-        )
+        return _bytes(walk) if walk.address is not None and walk.level == "full" else -1
 
     return max(range(len(walks)), key=lambda index: (span(index), -index))
 
@@ -268,6 +265,7 @@ def _launch(
 
 
 def _bytes(walk: Walk) -> int:
+    """The bytes of memory that a walk touches."""
     extents = [n for n, s in zip(walk.view.shape, walk.view.strides, strict=True) if s]
     return prod(extents) * walk.dtype.size if walk.address is not None else 0
 
@@ -392,11 +390,12 @@ def argument_names(kernel: Kernel) -> list[str]:
     return names
 
 
-def _split(
-    body: Body, mode: Mode, outer: list[_Axis], inner: list[_Axis], chunk: int, scratch: list[int]
-) -> Schedule:
-    """A reduction in two steps: partial results of chunks, then their reduction."""
-    count = -(-inner[0].extent // chunk)
+def _split(body: Body, mode: Mode, extent: int, chunk: int, scratch: list[int]) -> Schedule:
+    """A reduction in two steps: partial results of chunks, then their reduction.
+
+    The first inner axis, of this extent, is what the chunks are cut from.
+    """
+    count = -(-extent // chunk)
     units = prod(body.unit_shape)
     reducers = [n for n, item in enumerate(body.items) if item.name.startswith(_REDUCERS)]
     needed = _needed(body.items, reducers)

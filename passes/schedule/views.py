@@ -17,16 +17,6 @@ class View:
     strides: tuple[int, ...]
     offset: int = 0
 
-    @property
-    def is_dense(self) -> bool:
-        """True if the view is the row-major whole of its elements, at any offset."""
-        expected = 1
-        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if extent != 1 and stride != expected:
-                return prod(self.shape) == 0
-            expected *= extent
-        return True
-
 
 def dense(shape: Shape) -> View:
     """The row-major view of a whole buffer."""
