@@ -132,7 +132,7 @@ def _between(dtype: DType, low: float, high: float) -> Transform:
         return unit
     kind = dtype.numpy.type
     with np.errstate(all="ignore"):
-        width = canonical_scalar(float(kind(high) - kind(low)), dtype)
+        width = float(kind(high) - kind(low))
     return lambda word: add(multiply(unit(word), width), low)
 
 
@@ -146,6 +146,13 @@ def _real(function: str, value: Any, dtype: DType) -> Node:
     return cast(node, dtype)
 
 
+def _rounded(value: Any, dtype: DType) -> float:
+    """A Python number rounded to a real float dtype."""
+    rounded = canonical_scalar(value, dtype)
+    assert not isinstance(rounded, complex)
+    return float(rounded)
+
+
 def _is_number(*values: Any) -> bool:
     return all(isinstance(value, (bool, int, float)) for value in values)
 
@@ -153,7 +160,7 @@ def _is_number(*values: Any) -> bool:
 def _uniform(function: str, low: Any, high: Any, shape: Shape, dtype: DType, key: Any) -> Array:
     """Uniform floats in [low, high) for numbers and arrays that broadcast to the shape."""
     if _is_number(low, high):
-        bounds = [float(canonical_scalar(value, dtype)) for value in (low, high)]
+        bounds = [_rounded(value, dtype) for value in (low, high)]
         return _drawn(function, key, shape, _between(dtype, *bounds))
     least, end = _real(function, low, dtype), _real(function, high, dtype)
     _check_parameters(function, shape, least, end)
@@ -264,7 +271,7 @@ def _integers(low: float, high: float, dtype: DType) -> Transform:
         if least < limits.min or last > limits.max:
             text = f"{dtype.name} does not hold all integers from {low} to {high} - 1"
             raise error(ArgumentError, "randint", text)
-    between = _between(float32, *[float(canonical_scalar(x, float32)) for x in (low, high)])
+    between = _between(float32, *[_rounded(x, float32) for x in (low, high)])
 
     def transform(word: Array) -> Array:
         shape = word.shape
@@ -346,7 +353,7 @@ def normal(
         result = wrap(reshape(view_bits(parts.node, complex64), sizes))
         return _placed("normal", result, loc, scale)
     if scale is None or _is_number(scale):
-        factor = 1.0 if scale is None else float(canonical_scalar(scale, kind))
+        factor = 1.0 if scale is None else _rounded(scale, kind)
         with np.errstate(all="ignore"):
             factor = float(kind.numpy.type(factor) * kind.numpy.type(_ROOT))
         transform = _normal(kind, factor)
