@@ -311,9 +311,28 @@ def evaluate(s: Scalars, name: str, source: DType, target: DType, operands: list
 
 def _bitcast(s: Scalars, value: Value, source: DType, target: DType) -> Value:
     """Bits as they lie in memory: short floats are narrowed first and widened after."""
-    bits = to_memory(s, value, source)
+    if source is target:
+        return value
+    if source.kind == "complex":
+        bits = _joined(s, value)
+    else:
+        bits = to_memory(s, value, source)
+    if target.kind == "complex":
+        return _parted(s, bits if s.element(bits) == "i64" else s.bitcast(bits, "i64"))
     element = memory_element(target)
     return from_memory(s, bits if s.element(bits) == element else s.bitcast(bits, element), target)
+
+
+def _joined(s: Scalars, value: Value) -> Value:
+    """The bits of a complex number: the real part lies first, in the lower half."""
+    low, high = (s.extui(s.bitcast(part, "i32"), "i64") for part in value)
+    return s.ori(low, s.shli(high, s.constant(32, "i64")))
+
+
+def _parted(s: Scalars, bits: Value) -> Value:
+    """The complex number of 64 bits."""
+    halves = (bits, s.shrui(bits, s.constant(32, "i64")))
+    return tuple(s.bitcast(s.trunci(half, "i32"), "f32") for half in halves)
 
 
 COMBINERS = {

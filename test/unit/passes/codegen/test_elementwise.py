@@ -190,8 +190,7 @@ def test_casts_of_all_small_numbers(laws: Any, native: Any, size: int) -> None:
 
 def test_bitcasts_keep_bits(laws: Any, native: Any) -> None:
     for source, target in itertools.permutations(dtypes.ALL, 2):
-        kinds = {source.kind, target.kind}
-        if source.size != target.size or kinds & {"bool", "complex"}:
+        if source.size != target.size or target.kind == "bool":
             continue
         values = laws.nasty(source)
         draft = laws.Draft((values.shape, source))
