@@ -1,1 +1,1 @@
-"""Lamina."""
+"""The ``lamina`` command and its subcommands."""
