@@ -18,6 +18,7 @@ from .graph import Node
 from .operands import array_node, cast, error, normalize_axes, reshape
 from .reductions import WIDE, Axes, max, sum, without
 from .selection import where
+from .transforms.composite import LOGSUMEXP, SOFTMAX, seen_as
 
 
 def _wide(node: Node) -> Array:
@@ -149,7 +150,10 @@ def softmax(
     if node.type.size == 0:
         return wrap(cast(node, WEAK_FLOAT[node.dtype]))
     powers = exp(subtract(x, _largest(x, axes)))
-    return _narrow(divide(powers, sum(powers, axes, True)), node, True, axes)
+    result = divide(powers, sum(powers, axes, True))
+    if x.dtype is not complex64:
+        result = wrap(seen_as(result.node, SOFTMAX, (x.node,), axes))
+    return _narrow(result, node, True, axes)
 
 
 def logsumexp(
@@ -177,4 +181,6 @@ def logsumexp(
     is_infinite = equal(abs(largest), math.inf)
     shift = where(is_infinite, 0.0, largest)
     total = elementwise.add(log(sum(exp(subtract(x, shift)), axes, True)), shift)
+    if x.dtype is not complex64:
+        total = wrap(seen_as(total.node, LOGSUMEXP, (x.node,), axes))
     return _narrow(total, node, keepdims, axes)

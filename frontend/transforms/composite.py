@@ -12,6 +12,7 @@ from typing import Any
 
 from ...dialects.primitive import Primitive
 from ..graph import Node
+from .scope import is_transforming
 
 
 class Operation:
@@ -102,6 +103,13 @@ def operands_of(node: Node) -> tuple[Node, ...]:
 def operation_of(node: Node) -> Primitive | Operation | None:
     """What a node does to its operands, as transforms see it."""
     return node.operation if type(node) is Composite else node.primitive
+
+
+def seen_as(
+    node: Node, operation: Operation, operands: tuple[Node, ...], parameters: Any = ()
+) -> Node:
+    """The node, which has no other use, as a transform that looks on should see it."""
+    return Composite(node, operation, operands, parameters) if is_transforming() else node
 
 
 STOP_GRADIENT = Operation("stop_gradient")

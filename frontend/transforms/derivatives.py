@@ -93,8 +93,8 @@ DERIVATIVES.update({
     ops.log1p: Slopes(_over(lambda out, x: add(x, number(1, x)))),
     ops.log2: Slopes(_over(lambda out, x: multiply(x, number(math.log(2), x)))),
     ops.log10: Slopes(_over(lambda out, x: multiply(x, number(math.log(10), x)))),
-    ops.sin: Slopes(Times(lambda out, x: cos(x))),
-    ops.cos: Slopes(Times(lambda out, x: negative(sin(x)))),
+    ops.sin: Slopes(Times(lambda out, x: cos(x), is_finite=True)),
+    ops.cos: Slopes(Times(lambda out, x: negative(sin(x)), is_finite=True)),
     ops.tan: Slopes(Times(lambda out, x: _one_plus_square(out), is_wide=True)),
     ops.sinh: Slopes(Times(lambda out, x: cosh(x))),
     ops.cosh: Slopes(Times(lambda out, x: sinh(x))),
@@ -106,9 +106,7 @@ DERIVATIVES.update({
     ops.arccosh: Slopes(_over(lambda out, x: sqrt(negative(_one_minus_square(x))), is_wide=True)),
     ops.arctanh: Slopes(_over(lambda out, x: _one_minus_square(x))),
     ops.erf: Slopes(Times(lambda out, x: _bell(x, 2 / math.sqrt(math.pi)), is_finite=True)),
-    ops.erfinv: Slopes(
-        Times(lambda out, x: multiply(exp(square(out)), number(math.sqrt(math.pi) / 2, x)))
-    ),
+    ops.erfinv: Slopes(Times(lambda out, x: _erfinv(out))),
     ops.sigmoid: Slopes(
         Times(lambda out, x: multiply(out, subtract(number(1, out), out)), is_finite=True)
     ),
@@ -117,6 +115,11 @@ DERIVATIVES.update({
 
 def _bell(x: Node, height: float) -> Node:
     return multiply(exp(negative(square(x))), number(height, x))
+
+
+def _erfinv(out: Node) -> Node:
+    # The square is a product that counts as 0 where a change of it does, for infinite results.
+    return multiply(exp(scale(out, out, ops.multiply)), number(math.sqrt(math.pi) / 2, out))
 
 
 # Elementwise, two operands

@@ -89,7 +89,11 @@ def logsumexp(node: Node, operands: Sequence[Node], tangents: Tangents) -> Node:
     out = broadcast(node, x.shape)
     least = number(-math.inf, x)
     below = select(equal(out, least), least, select(equal(x, out), zeros(x), subtract(x, out)))
-    return total(multiply(exp(below), tangent), axes)
+    weights = exp(below)
+    # The result is rounded, so the weights need not sum to 1.
+    weight = total(weights, axes)
+    weight = select(equals(weight, 0), number(1, weight), weight)
+    return divide(total(multiply(weights, tangent), axes), weight)
 
 
 # Scans

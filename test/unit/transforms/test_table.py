@@ -34,11 +34,25 @@ ANY, POSITIVE, UNIT = (-1.7, 1.9), (0.3, 2.1), (-0.85, 0.9)
 SPREAD = uniform(-2, 2, (3, 4))
 
 ELEMENTWISE: dict[Primitive, tuple[tuple[float, float], ...]] = {
-    **dict.fromkeys((ops.negative, ops.abs_, ops.exp, ops.expm1, ops.sin, ops.cos, ops.sinh, ops.cosh, ops.tanh, ops.arctan, ops.arcsinh, ops.erf, ops.sigmoid), (ANY,)),
-    **dict.fromkeys((ops.sqrt, ops.rsqrt, ops.log, ops.log1p, ops.log2, ops.log10), (POSITIVE,)),
+    **dict.fromkeys(
+        (
+            ops.negative, ops.abs_, ops.exp, ops.expm1, ops.sin, ops.cos, ops.sinh, ops.cosh,
+            ops.tanh, ops.arctan, ops.arcsinh, ops.erf, ops.sigmoid,
+        ),
+        (ANY,),
+    ),
+    **dict.fromkeys(
+        (ops.sqrt, ops.rsqrt, ops.log, ops.log1p, ops.log2, ops.log10), (POSITIVE,)
+    ),
     **dict.fromkeys((ops.arcsin, ops.arccos, ops.arctanh, ops.erfinv, ops.tan), (UNIT,)),
     ops.arccosh: ((1.2, 3.0),),
-    **dict.fromkeys((ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.arctan2, ops.logaddexp), (ANY, ANY)),
+    **dict.fromkeys(
+        (
+            ops.add, ops.subtract, ops.multiply, ops.maximum, ops.minimum, ops.arctan2,
+            ops.logaddexp,
+        ),
+        (ANY, ANY),
+    ),
     ops.divide: (ANY, POSITIVE),
     ops.remainder: ((0.3, 4.9), (1.7, 1.9)),
     ops.power: (POSITIVE, ANY),
