@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lamina.dialects import dtypes, reference
+from lamina.dialects import reference
 from lamina.dialects.dtypes import DType
 from lamina.dialects.program import Program
 from lamina.passes import driver
@@ -77,9 +77,3 @@ class Native:
 def native() -> Native:
     """Runs programs as machine code."""
     return Native()
-
-
-@pytest.fixture(scope="session", params=list(dtypes.ALL), ids=lambda dtype: dtype.name)
-def dtype(request: pytest.FixtureRequest) -> DType:
-    """Every dtype in turn."""
-    return request.param
