@@ -97,8 +97,10 @@ class Emitter:
             return self.op("arith.constant", [], type_, {"value": attribute})
         return self.op("arith.constant", [], scalar, {"value": attribute})
 
-    def splat(self, value: Value) -> Value:
-        """A scalar in every lane."""
+    def splat(self, value: Any) -> Any:
+        """A scalar, or each part of a complex one, in every lane."""
+        if isinstance(value, tuple):
+            return tuple(self.splat(part) for part in value)
         if self.lanes == 1 or isinstance(value.type, ir.VectorType):
             return value
         return self.op("vector.broadcast", [value], self.type(self.element(value)))

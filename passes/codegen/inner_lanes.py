@@ -96,7 +96,7 @@ class InnerLanes(LoopNest):
         self.e.lanes = self.kernel.lanes
         accumulators = [part for n in keys.values() for part in self.reducers[n].identity()]
         shared = {
-            n: self._splat(unit.values[n])
+            n: self.e.splat(unit.values[n])
             for n in self._needed(number)
             if self.kernel.items[n].level == "unit"
         }
@@ -152,13 +152,10 @@ class InnerLanes(LoopNest):
             if item.name == "load" and n not in shared and n not in self.rows:
                 operand: int = item.attributes[0]
                 if self.kernel.operands[operand].inner[axis] == ZERO:
-                    self.e.lanes = 1
-                    value = self.memory.load(
+                    shared[n] = self.memory.load(
                         self.kernel.operands[operand].dtype,
                         self.words[f"buffer{operand}"], bases[operand], None, None,
                     )  # fmt: skip
-                    self.e.lanes = self.kernel.lanes
-                    shared[n] = self._splat(value)
 
         def step(index: Value, mask: Value | None, carried: list[Value]) -> list[Value]:
             point = Point(

@@ -20,7 +20,7 @@ from ..schedule.loops import argument_names, pass_depths
 from . import scalar_bodies
 from .conversions import round_to
 from .emitter import Emitter, Value
-from .memory import Memory
+from .memory import Memory, Stride
 from .reducers import Reducer, reducer_of
 
 BLOCK_STEPS = 32
@@ -30,8 +30,8 @@ BLOCK_STEPS = 32
 class Point:
     """A place in the iteration space: where each operand stands, and the values known there."""
 
-    def __init__(self, positions: Callable[[int], Value], mask: Value | None) -> None:
-        self.position = positions
+    def __init__(self, position: Callable[[int], Value], mask: Value | None) -> None:
+        self.position = position
         self.mask = mask
         self.values: dict[int, Any] = {}
 
@@ -289,7 +289,7 @@ class LoopNest(ABC):
         if not self._is_scan(number):
             return self._finish(number, self._kept(number, index))
         old = accumulators[reducer.key]
-        new = reducer.combine(old, self._operands(point, number))
+        new = reducer.combine(old, reducer.parts(self._operands(point, number)))
         accumulators[reducer.key] = new
         item = self.kernel.items[number]
         value = reducer.result(new if item.attributes[1] else self._exclusive(number, old))
@@ -313,11 +313,6 @@ class LoopNest(ABC):
             return round_to(self.e, value, dtype)
         return value
 
-    def _splat(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(self.e.splat(part) for part in value)
-        return self.e.splat(value)
-
     def _constant(self, item: Item) -> Any:
         (value,) = np.frombuffer(bytes.fromhex(item.attributes[0]), item.dtype.numpy)
         if item.dtype.kind == "complex":
@@ -328,20 +323,18 @@ class LoopNest(ABC):
     def _lane_stride(self, operand: int) -> Value | None:
         """The stride of an operand from one lane to the next; None where it is broadcast."""
 
-    def _load(self, point: Point, operand: int) -> Any:
-        buffer = self.words[f"buffer{operand}"]
-        position = point.position(operand)
+    def _memory_stride(self, operand: int) -> Stride:
         stride = self._lane_stride(operand) if self.e.lanes > 1 else None
-        if self.e.lanes > 1 and stride is None:
-            lanes, self.e.lanes = self.e.lanes, 1
-            value = self.memory.load(
-                self.kernel.operands[operand].dtype, buffer, position, None, None
-            )
-            self.e.lanes = lanes
-            return self._splat(value)
-        unit = stride is self.one
-        dtype = self.kernel.operands[operand].dtype
-        return self.memory.load(dtype, buffer, position, None if unit else stride, point.mask)
+        return "unit" if stride is self.one else stride
+
+    def _load(self, point: Point, operand: int) -> Any:
+        return self.memory.load(
+            self.kernel.operands[operand].dtype,
+            self.words[f"buffer{operand}"],
+            point.position(operand),
+            self._memory_stride(operand),
+            point.mask,
+        )
 
     def _position(self, point: Point, item: Item) -> Any:
         operand = item.attributes[0]
@@ -365,13 +358,12 @@ class LoopNest(ABC):
 
     def _store(self, point: Point, item: int, operand: int) -> None:
         entry = self.kernel.operands[operand]
-        stride = self._lane_stride(operand) if self.e.lanes > 1 else None
         self.memory.store(
             entry.dtype,
-            self._splat(point.values[item]),
+            self.e.splat(point.values[item]),
             self.words[f"buffer{operand}"],
             point.position(operand),
-            "unit" if stride is self.one else stride,
+            self._memory_stride(operand),
             point.mask,
             entry.streaming,
         )

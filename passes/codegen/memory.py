@@ -12,6 +12,9 @@ from .emitter import Emitter, Value
 
 ROW_ALIGNMENT = 64
 
+Stride = Value | Literal["unit"] | None
+"""From one lane to the next, in elements; None where all lanes are one element."""
+
 
 class Memory:
     """Memory accesses through an emitter's current lanes."""
@@ -40,24 +43,31 @@ class Memory:
         self.e.effect(name, [value, row, position])
 
     def load(
-        self, dtype: DType, buffer: Value, position: Value, stride: Value | None, mask: Value | None
+        self, dtype: DType, buffer: Value, position: Value, stride: Stride, mask: Value | None
     ) -> Any:
-        """The value at a position: contiguous lanes, or ``stride`` elements apart."""
+        """The value at a position."""
+        if stride is None and self.e.lanes > 1:
+            lanes, self.e.lanes = self.e.lanes, 1
+            value = self.load(dtype, buffer, position, None, None)
+            self.e.lanes = lanes
+            return self.e.splat(value)
         if dtype.kind == "complex":
-            return self._load_complex(buffer, position, stride, mask)
+            stride = self._doubled(stride)
+            parts = self._twice(position)
+            return tuple(self._load("f32", buffer, part, stride, mask) for part in parts)
         loaded = self._load(memory_element(dtype), buffer, position, stride, mask)
         return from_memory(self.e, loaded, dtype)
 
     def _load(
-        self, element: str, buffer: Value, position: Value, stride: Value | None, mask: Value | None
+        self, element: str, buffer: Value, position: Value, stride: Stride, mask: Value | None
     ) -> Value:
         type_ = self.e.type(element)
-        if self.e.lanes == 1:
+        if stride is None or self.e.lanes == 1:
             return self.e.op("memref.load", [buffer, position], type_)
-        if stride is None and mask is None:
+        if stride == "unit" and mask is None:
             return self.e.op("vector.load", [buffer, position], type_)
         nothing = self.e.constant(0, element)
-        if stride is None:
+        if stride == "unit":
             return self.e.op("vector.maskedload", [buffer, position, mask, nothing], type_)
         lanes = self.e.muli(self.e.lane_numbers(), self.e.splat(stride))
         operands = [buffer, position, lanes, self._mask(mask), nothing]
@@ -67,19 +77,15 @@ class Memory:
         return mask if mask is not None else self.e.constant(1, "i1")
 
     def _twice(self, position: Value) -> tuple[Value, Value]:
+        """Where the parts of a complex number are."""
         real = self.e.addi(position, position)
         return real, self.e.addi(real, self.e.index(1))
 
-    def _load_complex(
-        self, buffer: Value, position: Value, stride: Value | None, mask: Value | None
-    ) -> tuple[Value, Value]:
-        real, imaginary = self._twice(position)
-        if self.e.lanes > 1:
-            stride = self.e.index(2) if stride is None else self.e.addi(stride, stride)
-        return (
-            self._load("f32", buffer, real, stride, mask),
-            self._load("f32", buffer, imaginary, stride, mask),
-        )
+    def _doubled(self, stride: Stride) -> Stride:
+        """The stride of the parts of complex numbers."""
+        if stride is None:
+            return None
+        return self.e.index(2) if stride == "unit" else self.e.addi(stride, stride)
 
     def store(
         self,
@@ -87,16 +93,14 @@ class Memory:
         value: Any,
         buffer: Value,
         position: Value,
-        stride: Value | Literal["unit"] | None,
+        stride: Stride,
         mask: Value | None,
         streaming: bool,
     ) -> None:
-        """Stores a value; a stride of None means that all lanes are one element."""
+        """Stores a value at a position."""
         if dtype.kind == "complex":
-            places = self._twice(position)
-            if stride is not None:
-                stride = self.e.index(2) if stride == "unit" else self.e.addi(stride, stride)
-            for part, place in zip(value, places, strict=True):
+            stride = self._doubled(stride)
+            for part, place in zip(value, self._twice(position), strict=True):
                 self._store(part, buffer, place, stride, mask, False)
             return
         self._store(to_memory(self.e, value, dtype), buffer, position, stride, mask, streaming)
@@ -106,7 +110,7 @@ class Memory:
         value: Value,
         buffer: Value,
         position: Value,
-        stride: Value | Literal["unit"] | None,
+        stride: Stride,
         mask: Value | None,
         streaming: bool,
     ) -> None:

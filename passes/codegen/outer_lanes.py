@@ -182,8 +182,9 @@ class OuterLanes(LoopNest):
                     self._compute(point, n, loaded, index)
             for key, n in keys.items():
                 if not self._is_scan(n):
-                    operands = self._operands(point, n)
-                    loaded[key] = self.reducers[n].combine(loaded[key], operands)
+                    reducer = self.reducers[n]
+                    parts = reducer.parts(self._operands(point, n))
+                    loaded[key] = reducer.combine(loaded[key], parts)
             self._store_pass(point, number)
         for key in keys:
             for tile, part in zip(self.tiles[key], loaded[key], strict=True):

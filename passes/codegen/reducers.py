@@ -49,8 +49,8 @@ class Reducer:
         (value,) = operands
         return list(value) if isinstance(value, tuple) else [value]
 
-    def masked(self, operands: Sequence[Any], mask: Value | None) -> list[Any]:
-        """The operands with lanes beyond the end replaced by the identity."""
+    def masked(self, operands: Sequence[Any], mask: Value | None) -> list[Value]:
+        """As :meth:`parts`, with lanes beyond the end replaced by the identity."""
         parts = self.parts(operands)
         if mask is None:
             return parts
@@ -60,13 +60,9 @@ class Reducer:
         ]
 
     def combine(self, a: Sequence[Any], b: Sequence[Any]) -> list[Value]:
-        """Two sets of accumulators, or accumulators and an element, as one."""
-        right = self.parts(b) if len(b) != len(self.elements) else list(b)
-        left = tuple(a) if self.dtype.kind == "complex" else a[0]
-        other = tuple(right) if self.dtype.kind == "complex" else right[0]
-        combiner = scalar_bodies.COMBINERS[self.name]
-        value = scalar_bodies.BODIES[combiner](self.e, self.dtype, [left, other])
-        return list(value) if isinstance(value, tuple) else [value]
+        """Two sets of accumulators as one."""
+        combiner = scalar_bodies.BODIES[scalar_bodies.COMBINERS[self.name]]
+        return self.parts([combiner(self.e, self.dtype, [self.result(a), self.result(b)])])
 
     def across_lanes(self, parts: list[Value]) -> list[Value]:
         """One lane from all, by halves."""
