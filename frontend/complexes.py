@@ -11,9 +11,9 @@ import math
 from ..dialects import ops
 from ..dialects.primitive import Primitive
 from . import graph
-from .dtypes import bool_, complex64, float32
+from .dtypes import complex64, float32
 from .graph import Node
-from .operands import cast, filled
+from .operands import filled
 
 
 def _f(primitive: Primitive, *nodes: Node) -> Node:
@@ -347,8 +347,3 @@ def logaddexp(a: Node, b: Node) -> Node:
     large, small = _f(ops.select, a_is_larger, a, b), _f(ops.select, a_is_larger, b, a)
     difference = _f(ops.subtract, small, large)
     return _f(ops.add, large, log1p(exp(difference)))
-
-
-def is_true(z: Node) -> Node:
-    """True where z is not 0."""
-    return cast(z, bool_)

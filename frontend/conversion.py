@@ -10,7 +10,7 @@ import numpy as np
 from ..dialects import ops, reference
 from ..dialects.primitive import Shape, TensorType
 from ..errors import ArgumentError, ArgumentTypeError, LaminaError, ShapeError
-from ..runtime.buffer import allocate
+from ..runtime.buffer import copy_of
 from . import graph
 from .dtypes import (
     PROMOTED,
@@ -25,6 +25,7 @@ from .dtypes import (
 from .graph import Node
 
 NUMBERS = (bool, int, float, complex)
+"""The types of Python numbers."""
 MAXIMUM_RANK = 64
 
 # The NumPy dtype that holds Python numbers exactly, by the kind that comes last in a list.
@@ -40,7 +41,7 @@ def node_from_data(data: Any, dtype: DType | None) -> Node:
         return _number_node(data, dtype)
     node = getattr(data, "node", None)
     if isinstance(node, Node):
-        return _cast(node, dtype or node.dtype)
+        return cast(node, dtype or node.dtype)
     if isinstance(data, (list, tuple)):
         return _sequence_node(data, dtype)
     if isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "__array__"):
@@ -66,9 +67,7 @@ def node_from_numpy(data: np.ndarray[Any, Any], dtype: DType | None = None) -> N
 
 def filled_node(data: np.ndarray[Any, Any], dtype: DType) -> Node:
     """A node with a copy of data that has the dtype's bits already."""
-    buffer = allocate(data.nbytes)
-    buffer.as_numpy(dtype.numpy, data.shape, writable=True)[...] = data
-    return Node(None, (), (), data.shape, dtype, buffer)
+    return Node(None, (), (), data.shape, dtype, copy_of(data))
 
 
 def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -83,7 +82,8 @@ def _error(kind: type[LaminaError], text: str) -> LaminaError:
     return kind(f"array: {text}{graph.user_line()}")
 
 
-def _cast(node: Node, dtype: DType) -> Node:
+def cast(node: Node, dtype: DType) -> Node:
+    """The node in a dtype; itself if it has that dtype."""
     if node.dtype is dtype:
         return node
     return graph.make(ops.cast, (node,), (dtype,), node.shape, dtype)
@@ -213,7 +213,7 @@ def _stacked_node(leaves: list[Any], shape: Shape, dtype: DType | None) -> Node:
         if node.shape != inner:
             text = f"arrays in a list must have one shape, got {inner} and {node.shape}"
             raise _error(ShapeError, text)
-    rows = [graph.apply(ops.reshape, (_cast(node, dtype),), ((1, *inner),)) for node in nodes]
+    rows = [graph.apply(ops.reshape, (cast(node, dtype),), ((1, *inner),)) for node in nodes]
     return graph.apply(
         ops.reshape, (graph.apply(ops.concatenate, tuple(rows), (0,)),), ((*shape, *inner),)
     )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
-
-import numpy as np
 
 from ..dialects import reference
 from ..dialects.program import Program
 from ..errors import CodegenError, LaminaError
-from ..runtime.buffer import Buffer, allocate
+from ..runtime.buffer import Buffer, copy_of
 from .graph import user_frame
 
 
@@ -35,23 +33,29 @@ def executable_for(program: Program, pipeline: str | None = None) -> Executable:
     """
     if all(value < len(program.inputs) for value in program.outputs):
         return Selection(program.outputs)
-    try:
+
+    def compiled() -> Executable:
         from ..passes import driver
 
         return driver.executable_for(program, driver.PIPELINE if pipeline is None else pipeline)
-    except (CodegenError, ImportError, OSError) as problem:
-        if isinstance(problem, LaminaError) and not isinstance(problem, CodegenError):
-            raise
-        _warn(problem)
-        return Interpreted(program)
+
+    return _compiled_or_interpreted(program, compiled)
 
 
 def operation_for(program: Program) -> Executable:
     """What runs one op as it stands, with the views of its operands; as :func:`executable_for`."""
-    try:
+
+    def compiled() -> Executable:
         from ..passes import driver
 
         return driver.operation_for(program)
+
+    return _compiled_or_interpreted(program, compiled)
+
+
+def _compiled_or_interpreted(program: Program, compiled: Callable[[], Executable]) -> Executable:
+    try:
+        return compiled()
     except (CodegenError, ImportError, OSError) as problem:
         if isinstance(problem, LaminaError) and not isinstance(problem, CodegenError):
             raise
@@ -114,7 +118,7 @@ class Interpreted:
             for number in unneeded:
                 values[number] = None
         return [
-            inputs[number] if number < len(inputs) else _stored(values[number])
+            inputs[number] if number < len(inputs) else copy_of(values[number])
             for number in self._program.outputs
         ]
 
@@ -129,9 +133,3 @@ def _last_uses(program: Program) -> list[list[int]]:
         unneeded.append(last)
     unneeded.reverse()
     return unneeded
-
-
-def _stored(values: np.ndarray[Any, Any]) -> Buffer:
-    buffer = allocate(values.nbytes)
-    buffer.as_numpy(values.dtype, values.shape, writable=True)[...] = values
-    return buffer

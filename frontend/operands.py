@@ -17,7 +17,7 @@ from ..dialects.primitive import Shape
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, LaminaError, ShapeError
 from . import graph
 from .array import Array
-from .conversion import MAXIMUM_RANK, node_from_numpy
+from .conversion import MAXIMUM_RANK, NUMBERS, cast, node_from_numpy
 from .dtypes import (
     BY_NUMPY,
     PROMOTED,
@@ -31,7 +31,6 @@ from .dtypes import (
 )
 from .graph import Node, make
 
-NUMBERS = (bool, int, float, complex)
 MAXIMUM_SIZE = 1 << 59
 """Elements of the largest array, so that its bytes in any dtype have a 64-bit number."""
 
@@ -51,13 +50,6 @@ def constant(value: Any, dtype: DType) -> Node:
 def filled(value: Any, dtype: DType, shape: Shape) -> Node:
     """A number of a dtype, everywhere in a shape."""
     return broadcast(constant(value, dtype), shape)
-
-
-def cast(node: Node, dtype: DType) -> Node:
-    """The node in a dtype; itself if it has that dtype."""
-    if node.dtype is dtype:
-        return node
-    return make(ops.cast, (node,), (dtype,), node.shape, dtype)
 
 
 def check_shape(function: str, shape: Shape, *nodes: Node) -> None:

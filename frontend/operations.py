@@ -14,7 +14,7 @@ import numpy as np
 
 from ..dialects import ops
 from ..dialects.program import is_lifted
-from ..runtime.buffer import allocate
+from ..runtime.buffer import copy_of
 from . import dispatch, graph
 from .graph import Node
 
@@ -66,9 +66,7 @@ def _describe(node: Node, leaves: list[Node]) -> Any:
 def store_constant(node: Node) -> None:
     """Gives a constant its buffer."""
     value, dtype = node.attributes
-    buffer = allocate(dtype.size)
-    buffer.as_numpy(dtype.numpy, (), writable=True)[...] = np.asarray(value).astype(dtype.numpy)
-    node.buffer = buffer
+    node.buffer = copy_of(np.asarray(value).astype(dtype.numpy))
 
 
 def is_transparent(node: Node) -> bool:

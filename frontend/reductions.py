@@ -1,4 +1,4 @@
-"""Reductions and scans: sums, extrema, moments, softmax, running values."""
+"""Reductions: sums, products, extrema and their positions, and what holds for all or any."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..dialects import ops
 from ..dialects.primitive import Primitive, Shape
 from ..errors import ShapeError
 from . import complexes, elementwise, graph
-from .array import Array, wrap
+from .array import Array, Axes, wrap
 from .devices import StreamLike, check_stream
 from .dtypes import (
     ALL,
@@ -32,9 +32,6 @@ from .operands import (
     normalize_axis,
     reshape,
 )
-
-Axes = int | Sequence[int] | None
-"""One axis, several, or None for all; negative ones count from the back."""
 
 _SUM_DTYPE: dict[DType, DType] = {
     dtype: {"bool": int32, "signed": int32, "unsigned": uint32}[dtype.kind]

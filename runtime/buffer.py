@@ -141,6 +141,13 @@ def allocate(nbytes: int) -> Buffer:
     return Buffer(block.take(), nbytes, block)
 
 
+def copy_of(values: np.ndarray[Any, Any]) -> Buffer:
+    """A buffer with a dense copy of an array's data; raises what :func:`allocate` raises."""
+    buffer = allocate(values.nbytes)
+    buffer.as_numpy(values.dtype, values.shape, writable=True)[...] = values
+    return buffer
+
+
 def from_memory(owner: object, address: int, nbytes: int) -> Buffer:
     """A buffer on memory that is not the pool's; ``owner`` keeps it alive.
 
