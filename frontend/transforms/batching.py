@@ -23,6 +23,7 @@ from .composite import (
     Composite,
     Operation,
     operation_of,
+    parameters_of,
 )
 from .scope import placeholder, same
 from .walks import dependents, parts_of
@@ -69,7 +70,7 @@ def batch(
                 if id(operation) not in calls:
                     calls[id(operation)] = operation.batched(flags, new, size)
                 call, results = calls[id(operation)]
-                number = node.parameters  # pyright: ignore[reportAttributeAccessIssue]
+                number = parameters_of(node)
                 result = results[number]
                 if result is not None:
                     made[id(node)] = Composite(same(result), call, call.operands, number)
@@ -77,7 +78,7 @@ def batch(
                 inputs = [new(child) for child in node.inputs]
                 flags = [id(child) in made for child in node.inputs]
                 inner = BATCHING[node.primitive](node, inputs, flags, size)
-                axes = tuple([axis + 1 for axis in node.parameters])  # pyright: ignore
+                axes = tuple([axis + 1 for axis in parameters_of(node)])
                 made[id(node)] = Composite(inner, operation, tuple(given), axes)
             else:
                 made[id(node)] = BATCHING[operation](node, given, flags, size)
@@ -213,7 +214,7 @@ def _matmul(node: Node, operands: list[Node], flags: list[bool], size: int) -> N
     x, y = operands
     if all(flags) or len(node.shape) > 2:
         return _same_op(node, _all_batched(operands, flags, size), (), size)
-    rows, columns = node.shape
+    rows, columns = x.shape[-2], y.shape[-1]
     if flags[0]:
         flat = reshape(x, (size * rows, x.shape[-1]))
         result = make(ops.matmul, (flat, y), (), (size * rows, columns), node.dtype)
@@ -234,4 +235,4 @@ def _stop_gradient(node: Node, operands: list[Node], flags: list[bool], size: in
 @_register(SCALE)
 def _scale(node: Node, operands: list[Node], flags: list[bool], size: int) -> Node:
     factor, tangent = _all_batched(operands, flags, size)
-    return scale(factor, tangent, node.parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    return scale(factor, tangent, parameters_of(node))

@@ -141,8 +141,14 @@ class Custom(Call):
         return walks.pullback(results, cotangents, made)
 
     def copied(self, new: Callable[[Node], Node]) -> Custom:
-        parts = [list(map(new, nodes)) for nodes in (self.operands, self.sources, self.results)]
-        return Custom(*parts, self._backward, self._forward, self._mapped)
+        return Custom(
+            list(map(new, self.operands)),
+            list(map(new, self.sources)),
+            list(map(new, self.results)),
+            self._backward,
+            self._forward,
+            self._mapped,
+        )
 
     def batched(
         self, flags: Sequence[bool], new: Callable[[Node], Node], size: int

@@ -105,6 +105,11 @@ def operation_of(node: Node) -> Primitive | Operation | None:
     return node.operation if type(node) is Composite else node.primitive
 
 
+def parameters_of(node: Node) -> Any:
+    """What else a composite's operation goes by; nothing for other nodes."""
+    return node.parameters if type(node) is Composite else ()
+
+
 def seen_as(
     node: Node, operation: Operation, operands: tuple[Node, ...], parameters: Any = ()
 ) -> Node:

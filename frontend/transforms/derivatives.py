@@ -44,7 +44,7 @@ from .arithmetic import (
     subtract,
     zeros,
 )
-from .composite import LOGSUMEXP, SCALE, SOFTMAX
+from .composite import LOGSUMEXP, SCALE, SOFTMAX, parameters_of
 from .families import FLIPPED, SAME, Choice, Linear, Slopes, Tangent, Times
 from .transposes import TRANSPOSES
 from .walks import DERIVATIVES, Tangents
@@ -209,11 +209,10 @@ class _Matmul:
 
     def forward(self, node: Node, operands: Sequence[Node], tangents: Tangents) -> Node | None:
         (x, y), (dx, dy) = operands, tangents
-        parts = [
-            make(ops.matmul, pair, (), node.shape, node.dtype)
-            for pair in ((dx, y), (x, dy))
-            if pair[0] is not None and pair[1] is not None
-        ]
+        pairs = [(dx, y)] if dx is not None else []
+        if dy is not None:
+            pairs.append((x, dy))
+        parts = [make(ops.matmul, pair, (), node.shape, node.dtype) for pair in pairs]
         return parts[0] if len(parts) == 1 else add(*parts)
 
     def backward(
@@ -255,7 +254,7 @@ class _Scale:
         if by_factor is not None:
             parts.append(self._by_factor(node, operands, by_factor, False))
         if by_tangent is not None:
-            parts.append(scale(factor, by_tangent, node.parameters))  # pyright: ignore
+            parts.append(scale(factor, by_tangent, parameters_of(node)))
         return parts[0] if len(parts) == 1 else add(*parts)
 
     def backward(
@@ -264,13 +263,13 @@ class _Scale:
         factor = conjugate(operands[0])
         return [
             self._by_factor(node, operands, cotangent, True) if wanted[0] else None,
-            scale(factor, cotangent, node.parameters) if wanted[1] else None,  # pyright: ignore
+            scale(factor, cotangent, parameters_of(node)) if wanted[1] else None,
         ]
 
     def _by_factor(self, node: Node, operands: Sequence[Node], change: Node, adjoint: bool) -> Node:
         factor, tangent = operands
         slope = tangent
-        if node.parameters is ops.divide:  # pyright: ignore[reportAttributeAccessIssue]
+        if parameters_of(node) is ops.divide:
             slope = negative(divide(node, factor))
         if adjoint:
             slope = conjugate(slope)

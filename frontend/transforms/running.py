@@ -28,6 +28,7 @@ from .arithmetic import (
     total,
     zeros,
 )
+from .composite import parameters_of
 from .walks import Tangents
 
 
@@ -78,14 +79,14 @@ def extremum(node: Node, operands: Sequence[Node], tangents: Tangents) -> Node:
 
 def softmax(node: Node, operands: Sequence[Node], tangents: Tangents) -> Node:
     """The result times what is left of the tangent without its weighted mean."""
-    tangent, axes = _only(tangents), node.parameters  # pyright: ignore
+    tangent, axes = _only(tangents), parameters_of(node)
     weighted = multiply(node, tangent)
     return subtract(weighted, multiply(node, broadcast(total(weighted, axes), node.shape)))
 
 
 def logsumexp(node: Node, operands: Sequence[Node], tangents: Tangents) -> Node:
     """The mean of the tangents, weighted by the softmax; 0 where all elements are -inf."""
-    (x,), tangent, axes = operands, _only(tangents), node.parameters  # pyright: ignore
+    (x,), tangent, axes = operands, _only(tangents), parameters_of(node)
     out = broadcast(node, x.shape)
     least = number(-math.inf, x)
     below = select(equal(out, least), least, select(equal(x, out), zeros(x), subtract(x, out)))

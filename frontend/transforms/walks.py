@@ -11,7 +11,7 @@ from typing import Protocol
 from ...dialects.primitive import Primitive
 from ..graph import Node, current
 from .arithmetic import add, zeros
-from .composite import Call, Composite, Operation, operands_of, operation_of
+from .composite import Call, Composite, Operation, operands_of, operation_of, parameters_of
 
 Tangents = Sequence["Node | None"]
 """A tangent for each operand; None is zero."""
@@ -89,7 +89,7 @@ def pushforward(
                 found = calls.get(id(operation))
                 if found is None:
                     found = calls[id(operation)] = operation.forward(given)
-                known[id(node)] = found[node.parameters]
+                known[id(node)] = found[parameters_of(node)]
                 continue
             rule = DERIVATIVES.get(operation)
             if rule is not None:
@@ -117,7 +117,11 @@ def pullback(
     for node, cotangent in zip(outputs, cotangents, strict=True):
         put(node, cotangent)
     # A call is gone through at its first output: all uses of all its outputs come after that.
-    first = {id(node.operation): id(node) for node in reversed(order) if _is_call(node)}
+    first = {
+        id(operation): id(node)
+        for node in reversed(order)
+        if isinstance(operation := operation_of(node), Call)
+    }
     received: dict[int, dict[int, Node]] = {}
     outer = current.where
     try:
@@ -129,7 +133,7 @@ def pullback(
             if isinstance(operation, Call):
                 outputs_of_call = received.setdefault(id(operation), {})
                 if cotangent is not None:
-                    outputs_of_call[node.parameters] = cotangent
+                    outputs_of_call[parameters_of(node)] = cotangent
                 if first[id(operation)] != id(node) or not outputs_of_call:
                     continue
                 given = [outputs_of_call.get(i) for i in range(len(operation.results))]
@@ -149,10 +153,6 @@ def pullback(
     finally:
         current.where = outer
     return [totals.get(id(node)) for node in sources]
-
-
-def _is_call(node: Node) -> bool:
-    return type(node) is Composite and isinstance(node.operation, Call)
 
 
 def parts_of(node: Node) -> Sequence[Node]:
@@ -184,7 +184,7 @@ def copied(
                 operation = calls.get(id(operation)) or operation.copied(new)
                 calls[id(node.operation)] = operation
             operands = tuple(map(new, node.operands))
-            copy = Composite(copy, operation, operands, node.parameters)
+            copy = Composite(copy, operation, operands, parameters_of(node))
         made[id(node)] = copy
     return [new(node) for node in outputs]
 

@@ -54,7 +54,7 @@ def main() -> None:
             return jnp.sin(function(jnp, x)).sum()
 
         def second(grad, value):
-            return grad(lambda x: (grad(value)(x) ** 2).sum())
+            return grad(lambda at: (grad(value)(at) ** 2).sum())
 
         pairs = (
             (lm.grad(ours)(lm.array(x)), jax.grad(theirs)(x)),

@@ -274,6 +274,17 @@ def test_long_chains():
     assert tangent.item() == pytest.approx(2 * 1.00001**5_000)
 
 
+@pytest.mark.slow
+def test_chains_of_200_000_ops():
+    def chain(x):
+        for _ in range(200_000):
+            x = lm.sin(x)
+        return x
+
+    assert lm.grad(chain)(lm.array(1.0)).shape == ()
+    assert lm.vmap(chain)(lm.array([1.0, 2.0])).shape == (2,)
+
+
 def test_threads():
     results = {}
 
