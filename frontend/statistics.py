@@ -19,6 +19,7 @@ from .operands import array_node, cast, error, normalize_axes, reshape
 from .reductions import WIDE, Axes, max, sum, without
 from .selection import where
 from .transforms.composite import LOGSUMEXP, SOFTMAX, seen_as
+from .transforms.scope import is_transforming
 
 
 def _wide(node: Node) -> Array:
@@ -116,7 +117,11 @@ def std(
     check_stream(stream)
     node = array_node("std", a)
     result, axes = _variance("std", node, axis, ddof if correction is None else correction)
-    return _narrow(elementwise.sqrt(result), node, keepdims, axes)
+    root = elementwise.sqrt(result)
+    if is_transforming():
+        # Equal elements have deviation 0 and, by this branch, gradient 0 rather than NaN.
+        root = where(equal(result, 0), result, root)
+    return _narrow(root, node, keepdims, axes)
 
 
 def _largest(x: Array, axes: tuple[int, ...]) -> Array:

@@ -126,6 +126,7 @@ def test_norms_at_zero_by_where():
         return lm.where(square == 0, 0.0, lm.sqrt(square))
 
     assert gradient(norm, [0.0, 0.0]) == [0, 0]
+    assert gradient(lm.std, [2.0, 2.0]) == [0, 0]
     assert gradient(norm, [3.0, 4.0]) == pytest.approx([0.6, 0.8])
 
 
