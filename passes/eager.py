@@ -33,12 +33,7 @@ class _Lowering:
         """Plans storage over the fusions in order, then places their launches."""
         for number in range(len(self.program.inputs)):
             self.plan.named(number, f"input{number}")
-        groups = self.partition.groups
-        bodies: list[FusionBody] = []
-        for number in self.partition.ordered():
-            group = groups[number]
-            assert group is not None
-            bodies.append(body_of(self.partition, group))
+        bodies = [body_of(self.partition, group) for group in self.partition.ordered()]
         for step, body in enumerate(bodies):
             self.plan.step = step
             self._define(body)

@@ -12,6 +12,7 @@ from ..dialects import encoding
 from ..dialects.encoding import places_of
 from ..dialects.mlir import from_mlir
 from .codegen import emit_contraction, emit_kernel
+from .functions import is_public, public_functions
 from .launches import LoweredLaunch, LoweredProgram, place_launches
 from .registry import register
 from .schedule import contraction
@@ -65,9 +66,8 @@ def emit(kernel: Kernel | Contraction, name: str) -> None:
 def lower_kernels(module: ir.Operation) -> None:
     """Lowers every public function; needs ``plan-buffers`` to have run."""
     block = module.regions[0].blocks[0]
-    functions = [view.operation for view in block.operations]
-    programs = [f for f in functions if "sym_visibility" not in f.attributes]
-    bodies = [f for f in functions if "sym_visibility" in f.attributes]
+    programs = public_functions(module)
+    bodies = [view.operation for view in block.operations if not is_public(view.operation)]
     kernels: dict[str, Kernel | Contraction] = {}
     for function in programs:
         lowered = lower_function(module, function)

@@ -14,6 +14,7 @@ from mlir import ir
 from ..dialects import encoding
 from ..dialects.mlir import LITERAL, from_mlir
 from ..errors import PassError
+from .functions import public_functions
 from .fusion.outline import updated_inputs
 from .registry import register
 from .storage import StoragePlan
@@ -22,10 +23,8 @@ from .storage import StoragePlan
 @register("plan-buffers", "Gives every value a buffer: an argument, a result, or workspace.")
 def plan_buffers(module: ir.Operation) -> None:
     """Annotates every public function; needs ``fuse`` to have run."""
-    for view in module.regions[0].blocks[0].operations:
-        op = view.operation
-        if op.name == "func.func" and "sym_visibility" not in op.attributes:
-            _Planner(module, op).run()
+    for function in public_functions(module):
+        _Planner(module, function).run()
 
 
 class _Planner:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlir import ir, passmanager
 from mlir.dialects import llvm
 
+from ..functions import is_public, symbol_of
 from ..registry import register
 
 ENTRY_SUFFIX = "_entry"
@@ -21,11 +22,11 @@ def lower(module: ir.Operation) -> None:
     linkage = ir.Attribute.parse("#llvm.linkage<internal>")
     kernels: list[tuple[str, ir.FunctionType]] = []
     for view in module.regions[0].blocks[0].operations:
-        attributes = view.operation.attributes
-        type_ = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
-        if "sym_visibility" not in attributes:
-            kernels.append((ir.StringAttr(attributes["sym_name"]).value, type_))
-        attributes["llvm.linkage"] = linkage
+        function = view.operation
+        if is_public(function):
+            type_ = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+            kernels.append((symbol_of(function), type_))
+        function.attributes["llvm.linkage"] = linkage
     passmanager.PassManager.parse(LOWERING).run(module)
     for name, type_ in kernels:
         _add_entry(module, name, type_)

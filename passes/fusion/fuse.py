@@ -9,6 +9,7 @@ from mlir import ir
 from ...dialects import encoding, ops
 from ...dialects.mlir import LITERAL, build_function, from_mlir, literal_slots, op_name
 from ...dialects.program import Instruction, Program, encode, is_lifted
+from ..functions import public_functions, symbol_of
 from ..registry import register
 from .explicit import make_explicit
 from .outline import FusionBody, body_of, kind_of
@@ -18,21 +19,14 @@ from .partition import Partition
 @register("fuse", "Outlines groups of ops that become one kernel each.")
 def fuse(module: ir.Operation) -> None:
     """Replaces each public function's ops by fusions; what is left are reshapes and buffers."""
-    block = module.regions[0].blocks[0]
-    functions = [op.operation for op in block.operations if _is_program(op.operation)]
-    for function in functions:
-        _Fuser(module, function).run()
-
-
-def _is_program(op: ir.Operation) -> bool:
-    return op.name == "func.func" and "sym_visibility" not in op.attributes
+    for function in public_functions(module):
+        _Fuser(function).run()
 
 
 class _Fuser:
-    def __init__(self, module: ir.Operation, function: ir.Operation) -> None:
-        self.module = module
+    def __init__(self, function: ir.Operation) -> None:
         self.function = function
-        self.name = ir.StringAttr(function.attributes["sym_name"]).value
+        self.name = symbol_of(function)
         self.program = make_explicit(from_mlir(function))
         self.partition = Partition(self.program)
         self.symbols: dict[bytes, str] = {}
@@ -63,11 +57,7 @@ class _Fuser:
         block = ir.Block.create_at_start(new.regions[0], inputs, [place] * len(inputs))
         self.values.update(enumerate(block.arguments))
         self.point = ir.InsertionPoint(block)
-        bodies = [
-            body_of(self.partition, group)
-            for group in map(self.partition.groups.__getitem__, self.partition.ordered())
-            if group is not None
-        ]
+        bodies = [body_of(self.partition, group) for group in self.partition.ordered()]
         for body in bodies:
             self._fusion(body)
         returned = [self._value(value) for value in self.program.outputs]

@@ -391,9 +391,9 @@ class Partition:
             if other.domain == group.domain and number not in other.opaque:
                 self._merge(number, user)
 
-    def ordered(self) -> list[int]:
-        """Group numbers so that producers come first."""
-        order: list[int] = []
+    def ordered(self) -> list[Group]:
+        """The groups so that producers come first."""
+        order: list[Group] = []
         state: dict[int, bool] = {}
         for start, group in enumerate(self.groups):
             stack = [start] if group is not None and start not in state else []
@@ -410,7 +410,7 @@ class Partition:
                 stack.pop()
                 if not state[number]:
                     state[number] = True
-                    order.append(number)
+                    order.append(entry)
         return order
 
 

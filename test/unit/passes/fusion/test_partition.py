@@ -26,7 +26,7 @@ F32 = dtypes.float32
 
 def _bodies(program: Program) -> list[Program]:
     partition = Partition(make_explicit(program))
-    return [body_of(partition, partition.groups[n]).program for n in partition.ordered()]
+    return [body_of(partition, group).program for group in partition.ordered()]
 
 
 def _kinds(program: Program) -> list[str]:
@@ -43,14 +43,14 @@ def check(program: Program) -> None:
     explicit = make_explicit(program)
     partition = Partition(explicit)
     order = partition.ordered()
-    groups = partition.groups
-    assert sorted(order) == [n for n, group in enumerate(groups) if group is not None]
-    members = sorted(member for n in order for member in groups[n].members)
+    groups = [group for group in partition.groups if group is not None]
+    assert sorted(map(id, order)) == sorted(map(id, groups))
+    members = sorted(member for group in order for member in group.members)
     placed = [n for n, group in enumerate(partition.group_of) if group is not None]
     assert members == placed
     defined: set[int] = set(range(partition.first))
-    for number in order:
-        body = body_of(partition, groups[number])
+    for group in order:
+        body = body_of(partition, group)
         for value in body.reads:
             instruction = partition.instruction(value)
             is_creation = instruction is not None and instruction.primitive.kind == "creation"
