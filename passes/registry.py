@@ -88,12 +88,17 @@ def register(
 
     def add(function: Function) -> Function:
         known = PASSES.get(name)
-        if known is not None and known.run.__qualname__ != function.__qualname__:
+        if known is not None and _origin(known.run) != _origin(function):
             raise PassError(f"a pass named {name} is registered already, by {known.run!r}")
         PASSES[name] = Pass(name, summary, function, options)
         return function
 
     return add
+
+
+def _origin(function: Callable[..., None]) -> tuple[str, str]:
+    """What stays the same when a module is loaded again."""
+    return function.__module__, function.__qualname__
 
 
 def find(name: str) -> Pass | None:
