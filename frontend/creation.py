@@ -257,7 +257,7 @@ def linspace(
     return wrap(cast(values.node, kind))
 
 
-def _below(n: int, m: int, k: int) -> tuple[Array, Array]:
+def _coordinates(n: int, m: int, k: int) -> tuple[Array, Array]:
     """The row plus ``k`` and the column of each element of an (n, m) array."""
     k = min(max(k, -n), m)  # all diagonals beyond are alike
     dtype = int32 if n + m < 1 << 31 else int64
@@ -265,8 +265,9 @@ def _below(n: int, m: int, k: int) -> tuple[Array, Array]:
     return rows, wrap(position((n, m), dtype, 1))
 
 
-def _extent(function: str, n: Any, m: Any) -> tuple[int, int]:
-    return as_shape(function, (n, n if m is None else m))  # pyright: ignore[reportReturnType]
+def _matrix_shape(function: str, n: Any, m: Any) -> tuple[int, int]:
+    rows, columns = as_shape(function, (n, n if m is None else m))
+    return rows, columns
 
 
 def eye(
@@ -289,7 +290,7 @@ def eye(
     """
     check_stream(stream)
     kind = require_dtype(float32 if dtype is None else dtype, "eye")
-    rows, columns = _below(*_extent("eye", n, m), as_index("eye", k, "k"))
+    rows, columns = _coordinates(*_matrix_shape("eye", n, m), as_index("eye", k, "k"))
     return wrap(cast(equal(columns, rows).node, kind))
 
 
@@ -318,7 +319,7 @@ def tri(
     """
     check_stream(stream)
     kind = require_dtype(float32 if dtype is None else dtype, "tri")
-    rows, columns = _below(*_extent("tri", n, m), as_index("tri", k, "k"))
+    rows, columns = _coordinates(*_matrix_shape("tri", n, m), as_index("tri", k, "k"))
     return wrap(cast(less_equal(columns, rows).node, kind))
 
 
@@ -326,7 +327,7 @@ def _triangle(function: str, x: Any, k: int, lower: bool) -> Array:
     node, k = array_node(function, x), as_index(function, k, "k")
     if len(node.shape) < 2:
         raise error(ShapeError, function, "takes arrays of at least two axes", node)
-    rows, columns = _below(node.shape[-2], node.shape[-1], k if lower else k - 1)
+    rows, columns = _coordinates(node.shape[-2], node.shape[-1], k if lower else k - 1)
     inside = less_equal(columns, rows)
     zero = wrap(constant(0, node.dtype))
     return where(inside, wrap(node), zero) if lower else where(inside, zero, wrap(node))

@@ -107,11 +107,7 @@ PROMOTED: dict[tuple[DType, DType], DType] = {(a, b): _promote(a, b) for a in AL
 WEAK_FLOAT = {dtype: dtype if dtype.is_inexact else float32 for dtype in ALL}
 """The dtype of an array's result with a Python float, and of functions that give floats."""
 
-_INTEGER_RANGE = {
-    dtype: (int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max))
-    for dtype in ALL
-    if dtype.is_integer
-}
+_INTEGER_RANGE = {dtype: dtype.limits for dtype in ALL if dtype.is_integer}
 
 
 def scalar_dtype(value: Any) -> DType:
@@ -165,8 +161,7 @@ def canonical_scalar(value: Any, dtype: DType) -> Scalar:
     if kind == "bool":
         return bool(value)
     if kind == "complex":
-        real, imag = canonical_scalar(value.real, float32), canonical_scalar(value.imag, float32)
-        return complex(real, imag)  # pyright: ignore[reportArgumentType]
+        return complex(_rounded(value.real, float32), _rounded(value.imag, float32))
     if isinstance(value, complex):
         value = value.real
     if kind == "floating":
