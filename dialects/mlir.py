@@ -24,6 +24,9 @@ LITERAL = "literal"
 """The attribute of an ``array.constant`` that is an operand of the machine code: its slot in the
 program's literals, in order. Passes treat a constant that has it as an unknown value."""
 
+MLIRError: Any = ir.MLIRError  # pyright: ignore[reportAttributeAccessIssue]  (not in the stubs)
+"""What MLIR raises, with its diagnostics."""
+
 lock = threading.RLock()
 """Held while MLIR is used; never while user code is traced."""
 
@@ -84,7 +87,8 @@ def op_name(primitive: Primitive, operands: int = 0) -> str:
 def _load(definition: str) -> None:
     from mlir.dialects import irdl as bindings
 
-    bindings.load_dialects(ir.Module.parse(definition))
+    module = ir.Module.parse(definition)
+    bindings.load_dialects(module)  # pyright: ignore[reportAttributeAccessIssue]  (not in the stubs)
 
 
 def _declare_variadic(text: str) -> None:
@@ -105,13 +109,13 @@ def parse(text: str) -> ir.Module:
         _declare_variadic(text)
         try:
             module = ir.Module.parse(text)
-        except ir.MLIRError as error:
+        except MLIRError as error:
             raise VerificationError(diagnostics(error)) from None
         verify(module.operation)
         return module
 
 
-def diagnostics(error: ir.MLIRError) -> str:
+def diagnostics(error: Any) -> str:
     """The diagnostics of an MLIR error, one a line, as ``file:line:column: message``."""
     lines: list[str] = []
     for diagnostic in error.error_diagnostics:

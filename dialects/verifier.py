@@ -9,7 +9,7 @@ from mlir import ir
 
 from ..errors import LaminaError, VerificationError
 from . import encoding, ops
-from .mlir import LITERAL, PRIMITIVES, diagnostics, session
+from .mlir import LITERAL, PRIMITIVES, MLIRError, diagnostics, session
 from .primitive import Primitive, TensorType
 
 
@@ -26,7 +26,7 @@ def verify(op: ir.Operation) -> None:
         op = op.operation
         try:
             op.verify()
-        except ir.MLIRError as error:
+        except MLIRError as error:
             raise VerificationError(diagnostics(error)) from None
         stack = [op]
         while stack:

@@ -86,7 +86,7 @@ class Node:
         buffer: Buffer | None = None,
     ) -> None:
         self.primitive = primitive
-        self.inputs = inputs
+        self.inputs: tuple[Node, ...] = inputs
         self.attributes = attributes
         self.shape = shape
         self.dtype = dtype

@@ -58,14 +58,12 @@ class UpstreamPass:
 
     def run(self, op: ir.Operation) -> None:
         """Runs the passes on an op; raises PassError with MLIR's diagnostics."""
-        from mlir import ir
-
-        from ..dialects.mlir import diagnostics
+        from ..dialects.mlir import MLIRError, diagnostics
 
         manager = _pass_manager(self.text, op.operation.name)
         try:
             manager.run(op.operation)
-        except ir.MLIRError as error:  # pyright: ignore[reportAttributeAccessIssue]
+        except MLIRError as error:
             raise PassError(diagnostics(error)) from None
 
 

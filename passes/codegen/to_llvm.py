@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mlir import ir, passmanager
 from mlir.dialects import llvm
 
@@ -44,8 +46,9 @@ def lower_module(module: ir.Operation) -> None:
 
 def to_text(module: ir.Module) -> str:
     """The LLVM IR of a lowered module."""
-    text: str = llvm.translate_module_to_llvmir(module.operation)  # pyright: ignore[reportAttributeAccessIssue]
-    return text
+    # Not in the bindings' stubs.
+    translate: Any = llvm.translate_module_to_llvmir  # pyright: ignore[reportAttributeAccessIssue]
+    return translate(module.operation)
 
 
 def _add_entry(module: ir.Operation, name: str, type_: ir.FunctionType) -> None:
