@@ -46,6 +46,11 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     made.add_argument("--rounds", type=int, help=f"pairs of each row; default: {ROUNDS}")
     made.add_argument("--threads", type=int, default=THREADS, help="default: %(default)s")
+    made.add_argument(
+        "--realtime", action="store_true",
+        help="while a library is measured it runs before all other programs (Linux, as root): "
+        "for machines that others use as well",
+    )  # fmt: skip
     made.add_argument("--json", metavar="FILE", help="write all samples")
     made.add_argument("--markdown", metavar="FILE", help="write the tables")
     made.add_argument("--worker", help=argparse.SUPPRESS)
@@ -84,7 +89,8 @@ def _measure(
     with console.status("") as status:
         results, versions, missing = running_time.measure(
             [row for row in ROWS if row.name in wanted],
-            libraries, rounds, options.threads, options.quick, variables, status.update,
+            libraries, rounds, options.threads, options.quick, options.realtime, variables,
+            status.update,
         )  # fmt: skip
         installed = [name for name in libraries if name not in missing]
         fresh = Fresh(

@@ -21,7 +21,10 @@ class Workers:
         versions: the others' versions.
     """
 
-    def __init__(self, libraries: Iterable[str], threads: int, variables: dict[str, str]) -> None:
+    def __init__(
+        self, libraries: Iterable[str], threads: int, variables: dict[str, str], realtime: bool
+    ) -> None:
+        self.realtime = realtime
         self.missing: dict[str, str] = {}
         self._running: dict[str, Remote] = {}
         for name in libraries:
@@ -56,8 +59,22 @@ class Workers:
             except WorkerError as error:
                 self._drop(name, error, result)
         if ready:
-            result.samples = interleave(ready, rounds)
+            result.samples = self._interleaved(ready, rounds)
         return result
+
+    def _interleaved(
+        self, ready: dict[str, Callable[[], float]], rounds: int
+    ) -> dict[str, list[float]]:
+        if not self.realtime:
+            return interleave(ready, rounds)
+        running = [self._running[name] for name in ready]
+        for worker in running:
+            worker.set_realtime(True)
+        try:
+            return interleave(ready, rounds)
+        finally:
+            for worker in running:
+                worker.set_realtime(False)
 
     def _drop(self, name: str, error: WorkerError, result: Result) -> None:
         result.missing[name] = "failed"
@@ -80,12 +97,13 @@ def measure(
     rounds: int,
     threads: int,
     quick: bool,
+    realtime: bool,
     variables: dict[str, str],
     progress: Callable[[str], None],
 ) -> tuple[list[Result], dict[str, str], dict[str, str]]:
     """The results of rows, the libraries' versions, and why some are left out."""
     progress("starting the workers")
-    workers = Workers(libraries, threads, variables)
+    workers = Workers(libraries, threads, variables, realtime)
     results: list[Result] = []
     try:
         for row in rows:
