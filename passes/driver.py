@@ -46,8 +46,10 @@ def executable_for(program: Program, pipeline: str = PIPELINE) -> Executable:
         PassError: if a pass failed.
     """
     kernels: Kernels = {}
+    described: dict[str, str] = {}
 
     def create() -> dict[str, bytes]:
+        described["name"] = _signature(program)
         lowered = lower_graph(program, pipeline)
         artifact = _artifact(program, lowered, kernels)
         return {
@@ -60,12 +62,12 @@ def executable_for(program: Program, pipeline: str = PIPELINE) -> Executable:
         return _executable(program, create(), kernels)
     target = str(cpu.host_target()).encode()
     key = _digest(b"program", program.key(), target, pipeline.encode())
-    parts = default_cache().get_or_create("program", key, create)
+    parts = default_cache().get_or_create("program", key, create, described)
     artifact = serialization.load(parts["artifact"])
     if not all(_find(launch.kernel, kernels) for launch in artifact.launches):
         # The entry outlived a kernel of it; both are made anew.
         parts = create()
-        default_cache().put("program", key, parts)
+        default_cache().put("program", key, parts, described)
     return _executable(program, parts, kernels)
 
 
@@ -124,6 +126,13 @@ def _may_be_kept(pipeline: str) -> bool:
     return all(pass_.pass_.name in BUILTIN for pass_ in own)
 
 
+def _signature(program: Program) -> str:
+    """What ``lamina cache ls`` calls a program."""
+    inputs = ", ".join(map(str, program.inputs))
+    outputs = ", ".join(str(program.type_of(value)) for value in program.outputs)
+    return f"({inputs}) -> {outputs}, {len(program.instructions)} ops"
+
+
 def _executable(program: Program, parts: dict[str, bytes], kernels: Kernels) -> Executable:
     artifact = serialization.load(parts["artifact"])
     lines = [_lines(program, numbers) for numbers in json.loads(parts["trace"])]
@@ -158,11 +167,12 @@ def _artifact(program: Program, lowered: LoweredProgram, kernels: Kernels) -> Ar
     target = str(cpu.host_target())
     keys: dict[Kernel | Contraction, str] = {}
     for launch in lowered.launches:
-        kernel = launch.kernel
-        if kernel not in keys:
-            keys[kernel] = _digest(b"kernel", kernel.digest(), target.encode()).hex()
-            if not _find(keys[kernel], kernels):
-                _compile(kernel, keys[kernel], kernels)
+        if launch.kernel not in keys:
+            digest = _digest(b"kernel", launch.kernel.digest(), target.encode())
+            keys[launch.kernel] = digest.hex()
+    for kernel, key in keys.items():
+        if not _find(key, kernels):
+            _compile(kernel, key, kernels)
     return artifact_of(program, lowered, keys, target)
 
 
@@ -184,7 +194,8 @@ def _compile(kernel: Kernel | Contraction, key: str, kernels: Kernels) -> None:
     def create() -> dict[str, bytes]:
         return {"image": cpu.compile_llvm_ir(llvm_ir(kernel), ENTRY).pack()}
 
-    parts = default_cache().get_or_create("kernel", bytes.fromhex(key), create)
+    described = {"name": kernel.summary()}
+    parts = default_cache().get_or_create("kernel", bytes.fromhex(key), create, described)
     kernels[key] = _loaded[key] = cpu.load(cpu.Image.unpack(parts["image"]))
 
 
