@@ -2,6 +2,8 @@
 
 import math as _math
 import sys as _sys
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .dialects.dtypes import DType as Dtype
 from .errors import LaminaError
@@ -145,7 +147,6 @@ from .frontend.elementwise import (
     trunc,
 )
 from .frontend.evaluate import async_eval, eval
-from .frontend.explain import explain
 from .frontend.printing import PrintOptions, get_printoptions, printoptions, set_printoptions
 from .frontend.rearranging import (
     concat,
@@ -198,10 +199,6 @@ from .frontend.shaping import (
 )
 from .frontend.statistics import logsumexp, mean, softmax, std, var
 from .frontend.switches import disable_compile, enable_compile
-from .frontend.transforms.calls import checkpoint, custom_function, stop_gradient
-from .frontend.transforms.gradients import grad, value_and_grad
-from .frontend.transforms.products import jvp, vjp
-from .frontend.transforms.vmap import vmap
 
 array = Array
 e = _math.e
@@ -210,6 +207,35 @@ inf = _math.inf
 nan = _math.nan
 newaxis = None
 pi = _math.pi
+
+if _TYPE_CHECKING:
+    from .frontend.explain import explain
+    from .frontend.transforms.calls import checkpoint, custom_function, stop_gradient
+    from .frontend.transforms.gradients import grad, value_and_grad
+    from .frontend.transforms.products import jvp, vjp
+    from .frontend.transforms.vmap import vmap
+
+# Loaded at their first use: most programs call few of them, and their modules take a while.
+_LATER = {
+    "explain": ".frontend.explain",
+    "checkpoint": ".frontend.transforms.calls",
+    "custom_function": ".frontend.transforms.calls",
+    "stop_gradient": ".frontend.transforms.calls",
+    "grad": ".frontend.transforms.gradients",
+    "value_and_grad": ".frontend.transforms.gradients",
+    "jvp": ".frontend.transforms.products",
+    "vjp": ".frontend.transforms.products",
+    "vmap": ".frontend.transforms.vmap",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_import_module(_LATER[name], __name__), name)
+    globals()[name] = value
+    return value
+
 
 # Modules of the public API that lie in a folder: `import lamina.random` finds them here.
 _sys.modules.update({f"{__name__}.random": random, f"{__name__}.utils": utils})

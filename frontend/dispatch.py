@@ -59,10 +59,13 @@ def _compiled_or_interpreted(program: Program, compiled: Callable[[], Executable
     except (CodegenError, ImportError, OSError) as problem:
         if isinstance(problem, LaminaError) and not isinstance(problem, CodegenError):
             raise
+        if isinstance(problem, ImportError) and (problem.name or "").startswith(_PACKAGE):
+            raise  # a fault of Lamina's own, which no other machine would mend
         _warn(problem)
         return Interpreted(program)
 
 
+_PACKAGE = __name__.partition(".")[0]
 _warned = False
 _lock = threading.Lock()
 
