@@ -7,6 +7,7 @@ from typing import Any
 from mlir import ir, passmanager
 from mlir.dialects import llvm
 
+from ...errors import CodegenError
 from ..functions import is_public, symbol_of
 from ..registry import register
 
@@ -30,8 +31,19 @@ def lower(module: ir.Operation) -> None:
             kernels.append((symbol_of(function), type_))
         function.attributes["llvm.linkage"] = linkage
     passmanager.PassManager.parse(LOWERING).run(module)
+    _check_legality(module)
     for name, type_ in kernels:
         _add_entry(module, name, type_)
+
+
+def _check_legality(module: ir.Operation) -> None:
+    """Raises CodegenError if an op is left that LLVM IR has no words for."""
+    for function in module.regions[0].blocks[0].operations:
+        for block in function.operation.regions[0].blocks:
+            for view in block.operations:
+                name = view.operation.name
+                if not name.startswith("llvm."):
+                    raise CodegenError(f"{name} has no lowering to LLVM IR")
 
 
 @register("llvm", "Lowers kernels to the llvm dialect, each with its entry point.")
