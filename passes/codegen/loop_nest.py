@@ -16,13 +16,17 @@ from mlir.dialects import scf
 
 from ...dialects.dtypes import DType
 from ..schedule.kernel import STRIDED, UNIT, ZERO, Item, Kernel
-from ..schedule.loops import argument_names, pass_depths
+from ..schedule.loops import argument_names, pass_depths, weight_of
 from . import scalar_bodies
 from .conversions import round_to
 from .emitter import Emitter, Value
 from .memory import Memory, Stride
 from .reducers import Reducer, reducer_of
 
+Step = Callable[[Value, Value | None, list[Value]], list[Value]]
+"""Emits one vector: from its position, a mask (None for all lanes) and what the loop carries."""
+LONG_BODY = 96
+"""Work (see :func:`~lamina.passes.schedule.loops.weight_of`) whose code is not worth repeating."""
 BLOCK_STEPS = 32
 """Vector steps of a float sum that are added up before they join the running total."""
 
@@ -57,6 +61,7 @@ class LoopNest(ABC):
                 self.reducers[number] = reducer
         full_stores = [self.depths[i] for i, k in kernel.stores if self._is_full(k)]
         reductions = [self.depths[n] - 1 for n in self.reducers if not self._is_scan(n)]
+        self.is_long = weight_of(item.name for item in kernel.items) > LONG_BODY
         self.passes = 1 + max([0, *full_stores, *reductions])
         self.rows: dict[int, Value] = {}
 
@@ -160,15 +165,20 @@ class LoopNest(ABC):
         high: Value,
         accumulators: list[Value],
         keys: dict[Any, int],
-        step: Callable[[Value, Value | None, list[Value]], list[Value]],
+        step: Step,
     ) -> list[Value]:
-        """Whole vectors from low to high, then a masked one."""
+        """Whole vectors from low to high, then a masked one; a long body stands there once."""
         if self.kernel.lanes == 1:
             return self._for(low, high, self.one, accumulators, lambda i, c: step(i, None, c))
+        blocked = any(self.reducers[n].starts_at_negative_zero for n in keys.values())
+        if self.is_long:
+            step = self._masking(high, step)
+            if blocked:
+                return self._blocks(low, high, accumulators, keys, step)
+            return self._for(low, high, self.step, accumulators, lambda i, c: step(i, None, c))
         length = self.e.subi(high, low)
         rest = self.e.remui(length, self.step)
         whole = self.e.subi(high, rest)
-        blocked = any(self.reducers[n].starts_at_negative_zero for n in keys.values())
         if blocked:
             carried = self._blocks(low, whole, accumulators, keys, step)
         else:
@@ -185,13 +195,23 @@ class LoopNest(ABC):
                 scf.YieldOp(carried)
         return list(branch.results)
 
+    def _masking(self, high: Value, step: Step) -> Step:
+        """The step with a mask for every vector: half the code, and little beside long bodies."""
+
+        def masked(index: Value, _: Value | None, carried: list[Value]) -> list[Value]:
+            rest = self.e.subi(high, index)
+            mask = self.e.op("vector.create_mask", [rest], self.e.type("i1", self.kernel.lanes))
+            return step(index, mask, carried)
+
+        return masked
+
     def _blocks(
         self,
         low: Value,
         high: Value,
         totals: list[Value],
         keys: dict[Any, int],
-        step: Callable[[Value, Value | None, list[Value]], list[Value]],
+        step: Step,
     ) -> list[Value]:
         """Float sums in blocks, so that the error grows with the logarithm of the length."""
         width = self.e.index(self.kernel.lanes * BLOCK_STEPS)

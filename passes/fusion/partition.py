@@ -18,12 +18,11 @@ from ...dialects.program import Instruction, Program, is_lifted
 from ..schedule import views
 from ..schedule.body import axes_of
 from ..schedule.contraction import matrix_of
-from ..schedule.loops import EXPENSIVE, FEW_UNITS, ROW_CHUNK
+from ..schedule.loops import FEW_UNITS, ROW_CHUNK, weight_of
 from .order import DependencyOrder
 
-MAXIMUM_WEIGHT = 480
-"""The most work in one kernel: cheap ops count 1, transcendental ones :data:`EXPENSIVE_WEIGHT`."""
-EXPENSIVE_WEIGHT = 12
+MAXIMUM_WEIGHT = 240
+"""The most work in one kernel; see :func:`~lamina.passes.schedule.loops.weight_of`."""
 MAXIMUM_BUFFERS = 48
 """The most distinct buffers of one kernel."""
 ROW_LIMIT = 65536
@@ -189,7 +188,7 @@ class Partition:
 
     def _weight(self, number: int) -> int:
         name = self.program.instructions[number].primitive.name
-        return EXPENSIVE_WEIGHT if name in EXPENSIVE else 1
+        return weight_of((name,))
 
     def _grow(self, number: int, domain: Shape, axes: tuple[int, ...] | None) -> None:
         """Puts an op into the groups of its operands where it fits, or into one of its own."""

@@ -6,6 +6,7 @@ are the same on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -54,6 +55,8 @@ EXPENSIVE = frozenset(
     ]
 )
 """Ops worth a store and a load rather than a second computation, and worth fewer lanes."""
+EXPENSIVE_WEIGHT = 12
+"""What an expensive op counts beside one of a few instructions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,11 @@ class _Axis:
 
     extent: int
     strides: tuple[int, ...]
+
+
+def weight_of(names: Iterable[str]) -> int:
+    """The work of ops by their names: cheap ones count 1, the others EXPENSIVE_WEIGHT."""
+    return sum(EXPENSIVE_WEIGHT if name in EXPENSIVE else 1 for name in names)
 
 
 def schedule(program: Program) -> Schedule:

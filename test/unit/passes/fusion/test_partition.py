@@ -14,12 +14,11 @@ from lamina.passes import eager
 from lamina.passes.fusion.explicit import make_explicit
 from lamina.passes.fusion.outline import body_of, kind_of, updated_inputs
 from lamina.passes.fusion.partition import (
-    EXPENSIVE_WEIGHT,
     MAXIMUM_BUFFERS,
     MAXIMUM_WEIGHT,
     Partition,
 )
-from lamina.passes.schedule.loops import EXPENSIVE, ROW_CHUNK
+from lamina.passes.schedule.loops import EXPENSIVE, EXPENSIVE_WEIGHT, ROW_CHUNK
 
 F32 = dtypes.float32
 
