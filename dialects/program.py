@@ -92,7 +92,7 @@ def is_lifted(value: Any, dtype: DType) -> bool:
         return True
     if isinstance(value, float) and not math.isfinite(value):
         return False
-    return value not in (0, 1, -1, 2, 0.5)
+    return value not in (0, 1, -1, 2)
 
 
 def encode(value: Any) -> bytes:

@@ -22,7 +22,6 @@ LAWS = {
     "1 * x": (REAL, lambda d, x, y: d.multiply(d.like(1, x), x), []),
     "x / 1": (FLOATING, lambda d, x, y: d.divide(x, d.like(1.0, x)), []),
     "x / 2": (FLOATING, lambda d, x, y: d.divide(x, d.like(2.0, x)), ["multiply"]),
-    "x / 0.5": (FLOATING, lambda d, x, y: d.divide(x, d.like(0.5, x)), ["multiply"]),
     "x - 0.0": (REAL, lambda d, x, y: d.subtract(x, d.like(0, x)), []),
     "x + -0.0": (FLOATING, lambda d, x, y: d.add(x, d.like(-0.0, x)), []),
     "x ** 1": (REAL, lambda d, x, y: d.power(x, d.like(1, x)), []),
@@ -295,7 +294,7 @@ def test_arrays_of_one_value_are_folded(laws):
     draft = laws.Draft()
     ones = draft.splat(1.0, (3, 4), dtypes.float32)
     twos = draft.add(ones, ones)
-    program = draft.program(draft.multiply(twos, draft.divide(ones, twos)))
+    program = draft.program(draft.subtract(twos, draft.divide(twos, ones)))
     simplified = laws.check(program, [])
     assert [i.primitive.name for i in simplified.instructions] == [
         "constant", "reshape", "broadcast",
