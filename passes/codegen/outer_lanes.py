@@ -14,7 +14,7 @@ from ..schedule.loops import COLUMN_TILE
 from .emitter import Value
 from .loop_nest import LoopNest, Point
 
-ROWS_AT_ONCE, LIGHT_ITEMS = 4, 6
+ROWS_AT_ONCE, LIGHT_ITEMS = 8, 6
 """Rows that a column reduction of few ops adds up before it stores its accumulators."""
 
 

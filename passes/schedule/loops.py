@@ -38,7 +38,7 @@ STREAMING_BYTES = 16 * 1024 * 1024
 """Outputs from this size on are stored past the caches."""
 ROW_SPLIT, ROW_CHUNK = 65536, 16384
 """Rows longer than the first are reduced in chunks of the second (elements)."""
-COLUMN_SPLIT, COLUMN_CHUNK, COLUMN_TILE = 512, 128, 512
+COLUMN_SPLIT, COLUMN_CHUNK, COLUMN_TILE = 512, 128, 1024
 """Columns longer than the first are reduced in chunks of the second; units are tiles of columns."""
 TILE_ROWS, TILE_CHUNK = 16, 512
 """Rows and columns (elements) of the tiles in which transposed operands are walked."""
