@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from .processes import Remote, WorkerError
@@ -9,6 +10,9 @@ from .results import Result
 from .rows import Row
 from .sampling import interleave
 
+SETTLING_SECONDS = 0.05
+"""Before each call: threads of other libraries spin for a while after theirs (OpenBLAS's for some
+2**26 cycles), and would take a core from it."""
 NOT_OFFERED = "has no way to say it"
 LIBRARIES = ("lamina", "baseline", "jax", "torch", "mlx", "numexpr", "numpy")
 
@@ -88,7 +92,11 @@ class Workers:
 
 
 def _timer(worker: Remote) -> Callable[[], float]:
-    return lambda: worker.ask(do="time")["seconds"]
+    def timed() -> float:
+        time.sleep(SETTLING_SECONDS)
+        return worker.ask(do="time")["seconds"]
+
+    return timed
 
 
 def measure(
