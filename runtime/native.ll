@@ -46,7 +46,14 @@
   ptr,        ; 23 opened: the condition that workers sleep on
   ptr,        ; 24 left: the condition that the caller sleeps on
   ptr,        ; 25 signals: what workers leave to other threads
-  i64         ; 26 SIG_BLOCK
+  i64,        ; 26 SIG_BLOCK
+  ptr,        ; 27 sched_getcpu, or null where there is no steering
+  ptr,        ; 28 pthread_setaffinity_np
+  i32,        ; 29 avoided: the processor that workers were told to keep off, or -1
+  i32,        ;    (padding)
+  [16 x i64], ; 31 handles: the threads of the first workers
+  [128 x i8], ; 32 allowed: the processors of the process, a bit each
+  [128 x i8]  ; 33 others: these without the avoided one
 }
 
 define internal void @lock(ptr %pool) nounwind {
@@ -232,7 +239,68 @@ start:
 count:
   %more = add i32 %created, 1
   store i32 %more, ptr %created.at
+  %kept = icmp slt i32 %created, 16
+  br i1 %kept, label %keep, label %check
+keep:
+  %slot = getelementptr %Pool, ptr %pool, i32 0, i32 31, i32 %created
+  %thread = load i64, ptr %handle
+  store i64 %thread, ptr %slot
+  %avoided.at = getelementptr %Pool, ptr %pool, i32 0, i32 29
+  store i32 -1, ptr %avoided.at
   br label %check
+done:
+  ret void
+}
+
+; Tells workers to keep off the caller's processor. A scheduler may else put a woken worker behind
+; its caller, who will not sleep until the job is done, and leave another processor idle for some
+; milliseconds. Few workers only: with many processors there is room without it.
+define internal void @steer(ptr %pool) nounwind {
+entry:
+  %created.at = getelementptr %Pool, ptr %pool, i32 0, i32 7
+  %getcpu.at = getelementptr %Pool, ptr %pool, i32 0, i32 27
+  %set.at = getelementptr %Pool, ptr %pool, i32 0, i32 28
+  %avoided.at = getelementptr %Pool, ptr %pool, i32 0, i32 29
+  %allowed = getelementptr %Pool, ptr %pool, i32 0, i32 32
+  %others = getelementptr %Pool, ptr %pool, i32 0, i32 33
+  %created = load i32, ptr %created.at
+  %getcpu = load ptr, ptr %getcpu.at
+  %absent = icmp eq ptr %getcpu, null
+  %many = icmp sgt i32 %created, 16
+  %skip = or i1 %absent, %many
+  br i1 %skip, label %done, label %ask
+ask:
+  %cpu = call i32 %getcpu()
+  %avoided = load i32, ptr %avoided.at
+  %same = icmp eq i32 %cpu, %avoided
+  %beyond = icmp uge i32 %cpu, 1024
+  %settled = or i1 %same, %beyond
+  br i1 %settled, label %done, label %mask
+mask:
+  %bits = load [128 x i8], ptr %allowed
+  store [128 x i8] %bits, ptr %others
+  %byte = lshr i32 %cpu, 3
+  %bit = and i32 %cpu, 7
+  %byte.at = getelementptr i8, ptr %others, i32 %byte
+  %old = load i8, ptr %byte.at
+  %bit.byte = trunc i32 %bit to i8
+  %one = shl i8 1, %bit.byte
+  %rest = xor i8 %one, -1
+  %new = and i8 %old, %rest
+  store i8 %new, ptr %byte.at
+  store i32 %cpu, ptr %avoided.at
+  %set = load ptr, ptr %set.at
+  br label %each
+each:
+  %i = phi i32 [ 0, %mask ], [ %i.next, %tell ]
+  %more = icmp slt i32 %i, %created
+  br i1 %more, label %tell, label %done
+tell:
+  %slot = getelementptr %Pool, ptr %pool, i32 0, i32 31, i32 %i
+  %thread = load i64, ptr %slot
+  call i32 %set(i64 %thread, i64 128, ptr %others)
+  %i.next = add i32 %i, 1
+  br label %each
 done:
   ret void
 }
@@ -247,6 +315,7 @@ entry:
 some:
   %opened.at = getelementptr %Pool, ptr %pool, i32 0, i32 23
   %opened = load ptr, ptr %opened.at
+  call void @steer(ptr %pool)
   call void @lock(ptr %pool)
   %with.caller = add i32 %wanted, 1
   %all = icmp sge i32 %with.caller, %threads

@@ -13,8 +13,9 @@ import hashlib
 import os
 import pathlib
 import signal
+import sys
 import threading
-from ctypes import c_char, c_int32, c_int64, c_void_p
+from ctypes import c_char, c_int32, c_int64, c_uint8, c_void_p
 from typing import NamedTuple
 
 from ..errors import ArgumentError, OutOfMemoryError
@@ -46,6 +47,12 @@ _FUNCTIONS = (
 )
 
 
+_STEERING = ("sched_getcpu", "pthread_setaffinity_np")
+"""What keeps workers off the caller's processor; only some systems have it."""
+_CPU_SET_BYTES = 128
+"""Linux's ``cpu_set_t``."""
+
+
 class _Pool(ctypes.Structure):
     """``%Pool`` of native.ll, and the system's objects that it points to."""
 
@@ -71,6 +78,13 @@ class _Pool(ctypes.Structure):
         ("left", c_void_p),
         ("signals", c_void_p),
         ("block_signals", c_int64),
+        ("sched_getcpu", c_void_p),
+        ("pthread_setaffinity_np", c_void_p),
+        ("avoided", c_int32),
+        ("steering_padding", c_int32),
+        ("handles", c_int64 * 16),
+        ("allowed", c_uint8 * _CPU_SET_BYTES),
+        ("others", c_uint8 * _CPU_SET_BYTES),
         ("objects", (c_char * _OBJECT_BYTES) * 4),
     )
 
@@ -149,6 +163,10 @@ def _initialize(pool: _Pool) -> None:
         if hasattr(signal, name):
             libc.sigdelset(c_void_p(pool.signals), int(getattr(signal, name)))
     _initialize_locks(pool, libc)
+    if sys.platform == "linux" and all(hasattr(libc, name) for name in _STEERING):
+        for name in _STEERING:
+            setattr(pool, name, ctypes.cast(getattr(libc, name), c_void_p).value)
+    _initialize_steering(pool)
     pool.spins = _SPINS
     pool.threads = _initial_threads()
 
@@ -159,6 +177,16 @@ def _initialize_locks(pool: _Pool, libc: ctypes.CDLL) -> None:
     libc.pthread_cond_init(c_void_p(pool.left), None)
 
 
+def _initialize_steering(pool: _Pool) -> None:
+    """Notes the processors that the process may use; no worker keeps off one yet."""
+    pool.avoided = -1
+    if pool.sched_getcpu:
+        pool.allowed = type(pool.allowed)()
+        for cpu in os.sched_getaffinity(0):
+            if cpu < 8 * _CPU_SET_BYTES:
+                pool.allowed[cpu // 8] |= 1 << cpu % 8
+
+
 def _start_over(pool: _Pool) -> None:
     """Makes the pool in a forked child one without threads and jobs."""
     global _LOCK
@@ -167,6 +195,7 @@ def _start_over(pool: _Pool) -> None:
     pool.busy = pool.status = pool.created = pool.sleepers = pool.waiting = 0
     ctypes.memset(pool.mutex, 0, 3 * _OBJECT_BYTES)
     _initialize_locks(pool, ctypes.CDLL(None))
+    _initialize_steering(pool)
 
 
 def _initial_threads() -> int:

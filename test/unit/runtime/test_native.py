@@ -165,3 +165,30 @@ def test_workers_leave_signals_to_python() -> None:
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=10)
     assert "KeyboardInterrupt" in errors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the calls that steer threads")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two processors")
+def test_workers_keep_off_the_callers_processor():
+    """A worker that sleeps is told where not to wake up, and loses no other processor."""
+    program = """
+import os, time
+import numpy as np
+import lamina as lm
+from lamina.runtime import native
+
+native.set_num_threads(2)
+allowed = os.sched_getaffinity(0)
+before = set(os.listdir("/proc/self/task"))
+x = lm.array(np.ones(1 << 22, np.float32))
+double = lm.compile(lambda x: x * 2.5)
+for cpu in sorted(allowed)[:2]:
+    os.sched_setaffinity(0, {cpu})
+    for _ in range(3):
+        time.sleep(0.02)
+        lm.eval(double(x))
+    workers = set(os.listdir("/proc/self/task")) - before
+    masks = [os.sched_getaffinity(int(thread)) for thread in workers]
+    assert allowed - {cpu} in masks, (cpu, allowed, masks)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
